@@ -1,0 +1,61 @@
+# make test   what a change has to pass, with its own set-up
+# make lint   formatting, vet, staticcheck, tidy module file
+# make build  bin/rocecap and the other commands
+# make bench  speed and memory against tshark and tcpdump
+# make golden writes the golden files anew; read the diff before committing it
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+export CGO_ENABLED := 0
+
+PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+# What runs goroutines, and what goroutines call.
+RACE := $(patsubst %,./%/...,$(wildcard internal/track internal/netio internal/wire icrc internal/cli))
+TOOL := go tool -modfile=tools.mod
+
+.PHONY: test setup cross unit race fuzz lint build bench golden
+
+test: setup cross unit race fuzz
+
+setup:
+	scripts/setup.sh
+
+cross:
+	for p in $(PLATFORMS); do \
+		echo "build $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} go build ./...; \
+	done
+
+unit:
+	go vet ./...
+	go test -shuffle=on ./...
+
+race:
+	if command -v gcc >/dev/null; then \
+		CGO_ENABLED=1 go test -race -shuffle=on $(RACE); \
+	else \
+		echo "race detector SKIPPED: it needs gcc"; \
+	fi
+
+fuzz:
+	scripts/fuzz.sh
+
+lint:
+	unformatted=$$($(TOOL) gofumpt -l .); \
+	if [ -n "$$unformatted" ]; then \
+		echo "not formatted by gofumpt:"; echo "$$unformatted"; exit 1; \
+	fi
+	go vet ./...
+	$(TOOL) staticcheck ./...
+	go mod tidy -diff
+
+build:
+	go build -trimpath -o bin/ ./cmd/...
+
+bench:
+	scripts/bench.sh
+
+golden:
+	folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u); \
+	if [ -n "$$folders" ]; then go test $$folders -update; fi

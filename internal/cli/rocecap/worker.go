@@ -1,0 +1,129 @@
+package rocecap
+
+import (
+	"net/netip"
+
+	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/present/packet"
+	"github.com/rocecap/rocecap/internal/track/iwarp"
+	"github.com/rocecap/rocecap/internal/track/service"
+	"github.com/rocecap/rocecap/internal/track/tcpstream"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// worker handles batches, one at a time.
+type worker struct {
+	scan     *scan
+	handler  handler
+	p        packet.Packet
+	stateful []int // places in the batch of packets that the state is made of
+	units    map[int][]*iwarp.PDU
+}
+
+func newWorker(s *scan) *worker {
+	w := &worker{scan: s, handler: s.newHandler(), units: make(map[int][]*iwarp.PDU)}
+	w.p.Frame.RoCEPort = s.overrule.port
+	return w
+}
+
+func (w *worker) work(j *job) {
+	w.stateful = w.stateful[:0]
+	clear(w.units)
+	nothing := &service.Table{}
+	w.pass(j, nothing, true)
+	st := <-j.turn
+	w.observe(j, st)
+	table := st.services.Table()
+	j.next <- st
+	if len(w.stateful) > 0 || !table.Empty() {
+		j.reset()
+		w.pass(j, table, false)
+	}
+}
+
+// pass handles every packet of the batch. In the first pass the state is not
+// known yet: from the first packet on that makes state, packets are only
+// looked through for more of them, because all will be handled again.
+func (w *worker) pass(j *job, table *service.Table, first bool) {
+	previous := j.previousTime
+	for i := range j.records {
+		rec := &j.records[i]
+		w.load(j, i, previous)
+		previous = rec.Time
+		if first && !w.scan.stateless && makesState(&w.p.Frame) {
+			w.stateful = append(w.stateful, i)
+		}
+		if first && len(w.stateful) > 0 {
+			continue
+		}
+		w.interpret(table)
+		w.p.PDUs = w.units[i]
+		w.handler.handle(j, &w.p, rec)
+	}
+}
+
+func (w *worker) load(j *job, i int, previous int64) {
+	rec := &j.records[i]
+	w.p.Number = j.first + i
+	w.p.Time, w.p.HasTime = rec.Time, rec.HasTime
+	w.p.Previous, w.p.First = previous, j.firstTime
+	w.p.Interface, w.p.Comment = int(rec.Interface), rec.Comment
+	w.p.PDUs = nil
+	w.p.Parse(rec.Link, rec.Data, rec.WireLen)
+}
+
+// interpret continues the parse into a payload that something has named.
+func (w *worker) interpret(table *service.Table) {
+	bth := wire.BTH(w.p.Frame.View(wire.HdrBTH))
+	if len(bth) < wire.BTHLen {
+		return
+	}
+	upper := w.scan.overrule.upper[bth.DestQP()]
+	if upper == wire.UpperUnknown && !table.Empty() {
+		_, dst := service.Addresses(&w.p.Frame)
+		upper = table.Lookup(service.Endpoint{Addr: dst, QPN: bth.DestQP()}, w.p.Number)
+	}
+	if upper != wire.UpperUnknown {
+		w.p.Frame.Interpret(upper)
+	}
+}
+
+func makesState(f *wire.Frame) bool { return f.Proto == wire.ProtoTCP || service.IsCM(f) }
+
+// observe feeds the batch's stateful packets to the trackers.
+func (w *worker) observe(j *job, st *state) {
+	f := &w.p.Frame
+	for _, i := range w.stateful {
+		rec := &j.records[i]
+		w.p.Parse(rec.Link, rec.Data, rec.WireLen)
+		if f.Proto != wire.ProtoTCP {
+			st.services.Observe(f, j.first+i)
+			continue
+		}
+		segment, ok := segmentOf(f, rec, j.first+i)
+		if !ok {
+			continue
+		}
+		for _, pdu := range st.streams.Segment(segment) {
+			w.units[i] = append(w.units[i], pdu.Clone())
+		}
+	}
+}
+
+// segmentOf takes a TCP segment out of a frame; ok is false when its headers
+// were cut off.
+func segmentOf(f *wire.Frame, rec *capfile.Record, number int) (s iwarp.Packet, ok bool) {
+	tcp := wire.TCP(f.View(wire.HdrTCP))
+	src, dst := service.Addresses(f)
+	if len(tcp) < wire.TCPMinLen || f.Payload == 0 || !src.IsValid() {
+		return s, false
+	}
+	from := min(f.Payload, len(rec.Data))
+	to := min(f.Payload+f.PayloadLen, len(rec.Data))
+	return iwarp.Packet{
+		Number: uint64(number),
+		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
+		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
+		Payload: rec.Data[from:max(from, to)], WireLen: f.PayloadLen, Offset: f.Payload,
+	}, true
+}

@@ -1,0 +1,74 @@
+// Package packet holds one captured packet with everything that was found in
+// it: what the filter, the field list and every printer work on.
+package packet
+
+import (
+	"github.com/rocecap/rocecap/icrc"
+	"github.com/rocecap/rocecap/internal/track/iwarp"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Packet is one captured packet. A Packet is reused for the next one; nothing
+// may keep its slices. It belongs to one goroutine.
+type Packet struct {
+	Number    int   // 1-based place in the capture
+	Time      int64 // nanoseconds since the epoch
+	HasTime   bool
+	Previous  int64 // time of the packet before, Time for the first
+	First     int64 // time of the capture's first packet
+	Interface int   // index of the capture interface, -1 when unknown
+	Comment   string
+
+	Frame wire.Frame
+	PDUs  []*iwarp.PDU // iWARP units that this packet completed
+
+	hasher icrc.Hasher
+	judged bool
+	crc    Judgement
+}
+
+// Judgement is what the CRCs of a packet say.
+type Judgement struct {
+	ICRC, VCRC icrc.Verdict
+	// Computed and Received are the ICRC's values, when ICRC is Good or Bad.
+	Computed, Received uint32
+	// Mistake says which known mistake makes a bad ICRC, "" when none does.
+	Mistake string
+}
+
+// Parse makes the packet hold another frame; the capture's own facts and the
+// iWARP units stay as they are.
+func (p *Packet) Parse(link wire.LinkType, data []byte, wireLen int) {
+	p.judged = false
+	p.Frame.Parse(link, data, wireLen)
+}
+
+// CRC judges the packet's CRCs, once, when first asked: a reader of two header
+// fields does not pay for sums over the payload.
+func (p *Packet) CRC() *Judgement {
+	if p.judged {
+		return &p.crc
+	}
+	p.judged = true
+	p.crc = Judgement{}
+	p.crc.ICRC, p.crc.Computed, p.crc.Received = p.hasher.Judge(&p.Frame)
+	p.crc.VCRC, _, _ = icrc.JudgeVCRC(&p.Frame)
+	if p.crc.ICRC == icrc.Bad {
+		if why := p.hasher.Explain(&p.Frame); why.Cause != icrc.CauseUnknown {
+			p.crc.Mistake = why.Detail
+		}
+	}
+	return &p.crc
+}
+
+// Stacks is the number of runs of headers that the packet has.
+func (p *Packet) Stacks() int { return 1 + len(p.PDUs) }
+
+// Stack returns the i-th run of headers: 0 is the frame's own, the others are
+// the iWARP units'.
+func (p *Packet) Stack(i int) *wire.Stack {
+	if i == 0 {
+		return &p.Frame.Stack
+	}
+	return &p.PDUs[i-1].Stack
+}

@@ -1,0 +1,230 @@
+// Package text prints packets for people: a line each, a full tree, a hex dump
+// with the field under each byte, and tshark's columns of fields.
+package text
+
+import (
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/rocecap/rocecap/icrc"
+	"github.com/rocecap/rocecap/internal/present/field"
+	"github.com/rocecap/rocecap/internal/present/packet"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// TimeFormat says how the time column is printed, as tshark's -t.
+type TimeFormat uint8
+
+// The forms of the time column.
+const (
+	Relative TimeFormat = iota // r: since the first packet
+	Absolute                   // a: time of day
+	Date                       // ad: date and time of day
+	Delta                      // d: since the packet before
+	Epoch                      // e: since 1970
+	UTC                        // u: time of day, UTC
+	UTCDate                    // ud: date and time of day, UTC
+)
+
+// Line prints packets, a line each.
+type Line struct {
+	Time    TimeFormat
+	Palette *Palette
+}
+
+// the widths of the columns that nearly every packet fits
+const (
+	widthNumber = 6
+	widthSource = 15
+	widthProto  = 7
+)
+
+// Append adds the packet's line, with its newline, to dst.
+func (l *Line) Append(dst []byte, p *packet.Packet) []byte {
+	c := classify(p)
+	dst = append(dst, l.Palette.before[c]...)
+	dst = appendRight(dst, strconv.AppendInt(nil, int64(p.Number), 10), widthNumber)
+	dst = append(dst, ' ')
+	dst = l.appendTime(dst, p)
+	dst = append(dst, ' ')
+	start := len(dst)
+	dst = appendSource(dst, &p.Frame)
+	dst = pad(dst, start, widthSource)
+	dst = append(dst, " → "...)
+	start = len(dst)
+	dst = appendDestination(dst, &p.Frame)
+	dst = pad(dst, start, widthSource)
+	dst = append(dst, ' ')
+	start = len(dst)
+	dst = append(dst, protocolName(p)...)
+	dst = pad(dst, start, widthProto)
+	dst = append(dst, ' ')
+	dst = appendInfo(dst, p)
+	dst = append(dst, l.Palette.after[c]...)
+	return append(dst, '\n')
+}
+
+func pad(dst []byte, start, width int) []byte {
+	for n := len(dst) - start; n < width; n++ {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+func appendRight(dst, s []byte, width int) []byte {
+	for n := len(s); n < width; n++ {
+		dst = append(dst, ' ')
+	}
+	return append(dst, s...)
+}
+
+func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
+	if !p.HasTime {
+		return append(dst, "          -"...)
+	}
+	switch l.Time {
+	case Absolute:
+		return time.Unix(0, p.Time).AppendFormat(dst, "15:04:05.000000000")
+	case Date:
+		return time.Unix(0, p.Time).AppendFormat(dst, "2006-01-02 15:04:05.000000000")
+	case UTC:
+		return time.Unix(0, p.Time).UTC().AppendFormat(dst, "15:04:05.000000000")
+	case UTCDate:
+		return time.Unix(0, p.Time).UTC().AppendFormat(dst, "2006-01-02 15:04:05.000000000")
+	case Epoch:
+		return field.AppendSeconds(dst, p.Time, 9)
+	case Delta:
+		return field.AppendSeconds(dst, p.Time-p.Previous, 9)
+	}
+	return field.AppendSeconds(dst, p.Time-p.First, 9)
+}
+
+func appendSource(dst []byte, f *wire.Frame) []byte { return appendAddress(dst, f, true) }
+
+func appendDestination(dst []byte, f *wire.Frame) []byte { return appendAddress(dst, f, false) }
+
+// appendAddress adds the innermost network address: IP, GID, LID, else MAC.
+func appendAddress(dst []byte, f *wire.Frame, source bool) []byte {
+	hdrs := f.Headers()
+	for i := len(hdrs) - 1; i >= 0; i-- {
+		b := f.Bytes(hdrs[i])
+		if len(b) < int(hdrs[i].Len) {
+			continue
+		}
+		switch hdrs[i].ID {
+		case wire.HdrIPv4:
+			return pick(wire.IPv4Header(b).Src(), wire.IPv4Header(b).Dst(), source).AppendTo(dst)
+		case wire.HdrIPv6:
+			return pick(wire.IPv6Header(b).Src(), wire.IPv6Header(b).Dst(), source).AppendTo(dst)
+		case wire.HdrGRH:
+			return pick(wire.GRH(b).SGID(), wire.GRH(b).DGID(), source).Unmap().AppendTo(dst)
+		case wire.HdrLRH:
+			lid := wire.LRH(b).DLID()
+			if source {
+				lid = wire.LRH(b).SLID()
+			}
+			return strconv.AppendUint(append(dst, "LID "...), uint64(lid), 10)
+		case wire.HdrEthernet:
+			mac := wire.Ethernet(b).Dst()
+			if source {
+				mac = wire.Ethernet(b).Src()
+			}
+			return field.AppendColons(dst, mac[:])
+		}
+	}
+	return append(dst, '-')
+}
+
+func pick(src, dst netip.Addr, source bool) netip.Addr {
+	if source {
+		return src
+	}
+	return dst
+}
+
+var protoNames = [...]string{
+	wire.ProtoOther: "-", wire.ProtoRoCEv1: "RoCEv1", wire.ProtoRoCEv2: "RoCEv2", wire.ProtoIB: "IB",
+	wire.ProtoIBRaw: "IB raw", wire.ProtoIBLink: "IB link", wire.ProtoTCP: "TCP", wire.ProtoUDP: "UDP",
+	wire.ProtoPause: "PAUSE", wire.ProtoPFC: "PFC", wire.ProtoARP: "ARP", wire.ProtoICMP: "ICMP",
+}
+
+func protocolName(p *packet.Packet) string {
+	if len(p.PDUs) > 0 {
+		return "iWARP"
+	}
+	return protoNames[p.Frame.Proto]
+}
+
+// appendInfo adds the last column: what the packet is and carries.
+func appendInfo(dst []byte, p *packet.Packet) []byte {
+	f := &p.Frame
+	switch {
+	case f.BTH >= 0:
+		dst = appendTransport(dst, p)
+	case len(p.PDUs) > 0:
+		dst = appendPDUs(dst, p)
+	default:
+		dst = appendOther(dst, f)
+	}
+	return appendWarnings(dst, p)
+}
+
+// appendWarnings adds, in brackets, what a reader must not miss.
+func appendWarnings(dst []byte, p *packet.Packet) []byte {
+	f := &p.Frame
+	for bit := wire.Problem(1); bit <= f.Problems; bit <<= 1 {
+		if f.Problems&bit != 0 {
+			if text := shortProblem(bit); text != "" {
+				dst = append(append(append(dst, " ["...), text...), ']')
+			}
+		}
+	}
+	crc := p.CRC()
+	switch crc.ICRC {
+	case icrc.Bad:
+		dst = append(dst, " [ICRC bad"...)
+		if crc.Mistake != "" {
+			dst = append(append(dst, ": "...), crc.Mistake...)
+		}
+		dst = append(dst, ']')
+	case icrc.Cut:
+		dst = append(dst, " [cut]"...)
+	case icrc.NotCheckable:
+		dst = append(dst, " [ICRC not checkable]"...)
+	}
+	if crc.VCRC == icrc.Bad {
+		dst = append(dst, " [VCRC bad]"...)
+	}
+	return dst
+}
+
+// shortProblem is the word for a problem on a packet's line; "" for one that
+// the line shows already.
+func shortProblem(bit wire.Problem) string {
+	switch bit {
+	case wire.ProblemShort:
+		return "too short"
+	case wire.ProblemLength:
+		return "lengths disagree"
+	case wire.ProblemTVer:
+		return "TVer not 0"
+	case wire.ProblemPad:
+		return "pad exceeds payload"
+	case wire.ProblemReserved:
+		return "reserved bit set"
+	case wire.ProblemPayload:
+		return "unexpected payload"
+	case wire.ProblemFragment:
+		return "fragment"
+	case wire.ProblemOptions:
+		return "IP options"
+	case wire.ProblemTooDeep:
+		return "too many headers"
+	case wire.ProblemVersion:
+		return "unexpected version"
+	case wire.ProblemBadMAD:
+		return "short MAD"
+	}
+	return ""
+}

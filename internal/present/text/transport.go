@@ -1,0 +1,166 @@
+package text
+
+import (
+	"strconv"
+
+	"github.com/rocecap/rocecap/internal/present/field"
+	"github.com/rocecap/rocecap/internal/present/packet"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// appendTransport says what an InfiniBand transport packet is and carries.
+func appendTransport(dst []byte, p *packet.Packet) []byte {
+	f := &p.Frame
+	b := f.View(wire.HdrBTH)
+	if len(b) < wire.BTHLen {
+		return append(dst, "BTH cut off"...)
+	}
+	bth := wire.BTH(b)
+	op := bth.Opcode()
+	start := len(dst)
+	dst = append(dst, op.String()...)
+	if !op.Info().Defined() {
+		dst = append(dst, ' ')
+		dst = field.AppendHex(dst, uint64(op), 2)
+	}
+	dst = pad(dst, start, 21)
+	dst = append(dst, " QP "...)
+	dst = field.AppendHex(dst, uint64(bth.DestQP()), 6)
+	dst = append(dst, " PSN "...)
+	dst = strconv.AppendUint(dst, uint64(bth.PSN()), 10)
+	for _, h := range f.Headers() {
+		if b := f.Bytes(h); len(b) == int(h.Len) {
+			dst = appendExtended(dst, h.ID, b)
+		}
+	}
+	if f.PayloadLen > 0 && f.ICRC >= 0 {
+		if _, mad := f.Last(wire.HdrMAD); !mad {
+			dst = append(dst, ' ')
+			dst = strconv.AppendInt(dst, int64(f.PayloadLen), 10)
+			dst = append(dst, " B"...)
+		}
+	}
+	return appendFlags(dst, f, bth)
+}
+
+func appendFlags(dst []byte, f *wire.Frame, bth wire.BTH) []byte {
+	if bth.Solicited() {
+		dst = append(dst, " SE"...)
+	}
+	if bth.AckReq() {
+		dst = append(dst, " AckReq"...)
+	}
+	if bth.FECN() {
+		dst = append(dst, " FECN"...)
+	}
+	if bth.BECN() {
+		dst = append(dst, " BECN"...)
+	}
+	if ecn(f) == ecnCE {
+		dst = append(dst, " CE"...)
+	}
+	return dst
+}
+
+const ecnCE = 3
+
+// ecn returns the ECN bits of the innermost IP header or GRH.
+func ecn(f *wire.Frame) uint8 {
+	hdrs := f.Headers()
+	for i := len(hdrs) - 1; i >= 0; i-- {
+		b := f.Bytes(hdrs[i])
+		if len(b) < int(hdrs[i].Len) {
+			continue
+		}
+		switch hdrs[i].ID {
+		case wire.HdrIPv4:
+			return wire.IPv4Header(b).ECN()
+		case wire.HdrIPv6:
+			return wire.IPv6Header(b).ECN()
+		case wire.HdrGRH:
+			return wire.GRH(b).TClass() & 3
+		}
+	}
+	return 0
+}
+
+func appendExtended(dst []byte, id wire.HeaderID, b []byte) []byte {
+	switch id {
+	case wire.HdrRDETH:
+		dst = appendNumber(dst, " EE ", wire.RDETH(b).EEContext())
+	case wire.HdrDETH:
+		dst = field.AppendHex(append(dst, " from QP "...), uint64(wire.DETH(b).SrcQP()), 6)
+		dst = field.AppendHex(append(dst, " Q_Key "...), uint64(wire.DETH(b).QKey()), 8)
+	case wire.HdrXRCETH:
+		dst = field.AppendHex(append(dst, " SRQ "...), uint64(wire.XRCETH(b).SRQN()), 6)
+	case wire.HdrRETH:
+		h := wire.RETH(b)
+		dst = appendRegion(dst, h.VA(), h.RKey())
+		dst = appendNumber(dst, " len ", h.DMALen())
+	case wire.HdrAtomicETH:
+		h := wire.AtomicETH(b)
+		dst = appendRegion(dst, h.VA(), h.RKey())
+		dst = field.AppendHex(append(dst, " swap/add "...), h.SwapAdd(), 1)
+		dst = field.AppendHex(append(dst, " compare "...), h.Compare(), 1)
+	case wire.HdrAETH:
+		dst = appendAETH(dst, b)
+	case wire.HdrAtomicAckETH:
+		dst = field.AppendHex(append(dst, " original "...), wire.AtomicAckETH(b).Original(), 1)
+	case wire.HdrImmDt:
+		dst = field.AppendHex(append(dst, " imm "...), uint64(wire.ImmDt(b).Data()), 8)
+	case wire.HdrIETH:
+		dst = field.AppendHex(append(dst, " inv rkey "...), uint64(wire.IETH(b).RKey()), 8)
+	case wire.HdrFETH:
+		dst = appendFETH(dst, b)
+	case wire.HdrNVMeCommand, wire.HdrNVMeResponse:
+		dst = appendNVMe(dst, id, b)
+	case wire.HdrIPoIB:
+		dst = append(dst, " IPoIB"...)
+	case wire.HdrMAD:
+		dst = wire.MADSummary(append(dst, ' '), b)
+	}
+	return dst
+}
+
+func appendNumber(dst []byte, label string, v uint32) []byte {
+	return strconv.AppendUint(append(dst, label...), uint64(v), 10)
+}
+
+func appendRegion(dst []byte, va uint64, rkey uint32) []byte {
+	dst = field.AppendHex(append(dst, " VA "...), va, 16)
+	return field.AppendHex(append(dst, " rkey "...), uint64(rkey), 8)
+}
+
+func appendAETH(dst []byte, h wire.AETH) []byte {
+	s := h.Syndrome()
+	switch {
+	case !s.Defined():
+		dst = field.AppendHex(append(dst, " syndrome "...), uint64(s), 2)
+	case s.Kind() == wire.RNRNak:
+		dst = append(append(dst, " RNR NAK "...), s.RNRTimer().String()...)
+	case s.Kind() == wire.Nak:
+		dst = append(append(dst, " NAK "...), wire.NakName(s.Code())...)
+	default:
+		dst = append(dst, " ACK"...)
+	}
+	dst = appendNumber(dst, " MSN ", h.MSN())
+	if n, ok := s.Credits(); ok {
+		dst = appendNumber(dst, " credits ", uint32(n))
+	}
+	return dst
+}
+
+func appendFETH(dst []byte, h wire.FETH) []byte {
+	if h.Selectivity() == wire.FlushRegion {
+		dst = append(dst, " region"...)
+	} else {
+		dst = append(dst, " range"...)
+	}
+	if h.Placement()&wire.FlushGlobal != 0 {
+		dst = append(dst, " global"...)
+	}
+	if h.Placement()&wire.FlushPersistent != 0 {
+		dst = append(dst, " persistent"...)
+	}
+	return dst
+}

@@ -1,0 +1,148 @@
+// Package service learns from CM exchanges what the payload of each queue pair
+// is. It is pure: frames in, a table out.
+package service
+
+import (
+	"net/netip"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Endpoint is one queue pair: packets for it carry its address and number.
+type Endpoint struct {
+	Addr netip.Addr // IP address or GID; the LID on a local InfiniBand subnet
+	QPN  uint32
+}
+
+// entry says what an endpoint carries from a packet on; a queue pair number
+// that is used again for another service gets a further entry.
+type entry struct {
+	from  int
+	upper wire.Upper
+}
+
+// Table says what each queue pair carries. The zero Table knows nothing.
+type Table struct {
+	entries map[Endpoint][]entry
+}
+
+// Empty reports whether no queue pair is known.
+func (t *Table) Empty() bool { return len(t.entries) == 0 }
+
+// Lookup says what the queue pair carries in the given packet.
+func (t *Table) Lookup(e Endpoint, number int) wire.Upper {
+	list := t.entries[e]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].from <= number {
+			return list[i].upper
+		}
+	}
+	return wire.UpperUnknown
+}
+
+// with returns a table with one more entry; the receiver stays as it is, so
+// that others may go on reading it.
+func (t *Table) with(e Endpoint, n entry) *Table {
+	more := &Table{entries: make(map[Endpoint][]entry, len(t.entries)+1)}
+	for k, v := range t.entries {
+		more.entries[k] = v
+	}
+	list := more.entries[e]
+	more.entries[e] = append(list[:len(list):len(list)], n)
+	return more
+}
+
+// request is a CM REQ that waits for its REP.
+type request struct {
+	from   netip.Addr
+	commID uint32
+}
+
+// maxPending bounds how many unanswered requests are remembered.
+const maxPending = 4096
+
+// Tracker builds a Table from the CM messages of a capture.
+type Tracker struct {
+	table   *Table
+	pending map[request]wire.Upper
+}
+
+// NewTracker returns a tracker that has seen nothing.
+func NewTracker() *Tracker {
+	return &Tracker{table: &Table{}, pending: make(map[request]wire.Upper)}
+}
+
+// Table returns what is known so far. It does not change any more.
+func (t *Tracker) Table() *Table { return t.table }
+
+// IsCM reports whether Observe can learn from the frame.
+func IsCM(f *wire.Frame) bool {
+	_, req := f.Last(wire.HdrCMReq)
+	_, rep := f.Last(wire.HdrCMRep)
+	return req || rep
+}
+
+// Observe learns from a CM message. A REQ names the service and the active
+// side's queue pair, the REP the passive side's (IBTA vol. 1, 12.6).
+func (t *Tracker) Observe(f *wire.Frame, number int) {
+	src, dst := Addresses(f)
+	if h, ok := f.Last(wire.HdrCMReq); ok && len(f.Bytes(h)) == int(h.Len) {
+		req := wire.CMReq(f.Bytes(h))
+		upper := wire.UpperOfService(req.ServiceID())
+		if upper == wire.UpperUnknown && !t.known(Endpoint{src, req.LocalQPN()}) {
+			return
+		}
+		t.add(Endpoint{src, req.LocalQPN()}, number, upper)
+		if len(t.pending) >= maxPending {
+			clear(t.pending)
+		}
+		t.pending[request{src, req.LocalCommID()}] = upper
+	}
+	if h, ok := f.Last(wire.HdrCMRep); ok && len(f.Bytes(h)) == int(h.Len) {
+		rep := wire.CMRep(f.Bytes(h))
+		key := request{dst, rep.RemoteCommID()}
+		upper, asked := t.pending[key]
+		end := Endpoint{src, rep.LocalQPN()}
+		if asked || t.known(end) {
+			delete(t.pending, key)
+			t.add(end, number, upper)
+		}
+	}
+}
+
+// known reports whether the queue pair already carries something, which a new
+// connection for another service ends.
+func (t *Tracker) known(e Endpoint) bool { return t.table.entries[e] != nil }
+
+func (t *Tracker) add(e Endpoint, number int, upper wire.Upper) {
+	if t.table.Lookup(e, number) != upper {
+		t.table = t.table.with(e, entry{from: number, upper: upper})
+	}
+}
+
+// Addresses returns the innermost source and destination: IP addresses or
+// GIDs, or LIDs as the last two bytes of an otherwise empty address.
+func Addresses(f *wire.Frame) (src, dst netip.Addr) {
+	hdrs := f.Headers()
+	for i := len(hdrs) - 1; i >= 0; i-- {
+		b := f.Bytes(hdrs[i])
+		if len(b) < int(hdrs[i].Len) {
+			continue
+		}
+		switch hdrs[i].ID {
+		case wire.HdrIPv4:
+			return wire.IPv4Header(b).Src(), wire.IPv4Header(b).Dst()
+		case wire.HdrIPv6:
+			return wire.IPv6Header(b).Src(), wire.IPv6Header(b).Dst()
+		case wire.HdrGRH:
+			return wire.GRH(b).SGID().Unmap(), wire.GRH(b).DGID().Unmap()
+		case wire.HdrLRH:
+			return lid(wire.LRH(b).SLID()), lid(wire.LRH(b).DLID())
+		}
+	}
+	return src, dst
+}
+
+func lid(v uint16) netip.Addr {
+	return netip.AddrFrom16([16]byte{14: byte(v >> 8), 15: byte(v)})
+}

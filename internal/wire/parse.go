@@ -1,0 +1,208 @@
+package wire
+
+// Parse finds every header of a captured frame in one pass. wireLen is the
+// frame's length on the wire; 0 means that data is all of it. Parse never
+// reads beyond data and never fails: what is wrong is in f.Problems.
+func (f *Frame) Parse(link LinkType, data []byte, wireLen int) {
+	f.reset(link, data, max(wireLen, len(data)))
+	switch link {
+	case LinkEthernet:
+		f.ethernet(0, f.WireLen)
+	case LinkIB:
+		f.infiniband(0, f.WireLen)
+	case LinkERF:
+		f.erf()
+	case LinkSLL:
+		f.cookedSLL()
+	case LinkSLL2:
+		f.cookedSLL2()
+	case LinkIPoIB:
+		f.ipoib()
+	case LinkRawIP, LinkIPv4, LinkIPv6:
+		f.rawIP(0, f.WireLen)
+	}
+	f.trailer()
+}
+
+func (f *Frame) reset(link LinkType, data []byte, wireLen int) {
+	f.Stack.Reset(data)
+	f.Link, f.WireLen = link, wireLen
+	f.Proto, f.Problems = ProtoOther, 0
+	f.Net, f.L4, f.BTH, f.ICRC, f.VCRC = -1, -1, -1, -1, -1
+	f.End, f.Payload, f.PayloadLen, f.Pad = 0, 0, 0, 0
+}
+
+// push records a header of n bytes at off, inside something that ends at end.
+// It reports whether the whole header is there to be read: false when the
+// enclosing length leaves no room for it, and when the capture was cut.
+func (f *Frame) push(id HeaderID, off, n, end int) bool {
+	short := off+n > end
+	if short {
+		f.Problems |= ProblemShort
+		n = end - off
+	}
+	if n < 0 || !f.Push(id, off, n) {
+		if n >= 0 {
+			f.Problems |= ProblemTooDeep
+		}
+		return false
+	}
+	return !short && off+n <= len(f.Data)
+}
+
+// extend changes the length of the header pushed last, once its own length
+// field could be read, and reports whether all of it is there.
+func (f *Frame) extend(n, end int) bool {
+	h := &f.hdrs[f.n-1]
+	if n < int(h.Len) || int(h.Off)+n > end {
+		f.Problems |= ProblemShort
+		return false
+	}
+	h.Len = int32(n)
+	return int(h.Off)+n <= len(f.Data)
+}
+
+// trailer records the bytes that follow the packet: Ethernet pad and FCS.
+func (f *Frame) trailer() {
+	end := f.End
+	if f.VCRC >= 0 {
+		end = f.VCRC + VCRCLen
+	}
+	if end > 0 && end < f.WireLen {
+		f.Push(HdrTrailer, end, f.WireLen-end)
+	}
+}
+
+func (f *Frame) ethernet(off, end int) {
+	if f.push(HdrEthernet, off, EthernetLen, end) {
+		f.etherType(Ethernet(f.Data[off:]).Type(), off+EthernetLen, end)
+	}
+}
+
+// etherType continues with what an EtherType announces.
+func (f *Frame) etherType(t uint16, off, end int) {
+	switch t {
+	case EtherTypeIPv4:
+		f.ipv4(off, end)
+	case EtherTypeIPv6:
+		f.ipv6(off, end)
+	case EtherTypeRoCE:
+		f.rocev1(off, end)
+	case EtherTypeVLAN, EtherTypeQinQ, EtherTypeQinQOld:
+		if f.push(HdrVLAN, off, VLANLen, end) {
+			f.etherType(VLAN(f.Data[off:]).EtherType(), off+VLANLen, end)
+		}
+	case EtherTypeMPLS, EtherTypeMPLSMulticast:
+		f.mpls(off, end)
+	case EtherTypeMACControl:
+		f.macControl(off, end)
+	case EtherTypeARP:
+		f.Proto = ProtoARP
+		if f.push(HdrARP, off, arpFixedLen, end) {
+			f.extend(ARP(f.Data[off:]).HeaderLen(), end)
+		}
+	}
+}
+
+// mpls walks the label stack. What is under it is only known to be IP by its
+// version (RFC 4928, 3); anything else is left alone.
+func (f *Frame) mpls(off, end int) {
+	for f.push(HdrMPLS, off, MPLSLen, end) {
+		bottom := MPLS(f.Data[off:]).Bottom()
+		off += MPLSLen
+		if bottom {
+			f.rawIP(off, end)
+			return
+		}
+	}
+}
+
+// rawIP continues with an IP header of the version that it says it has.
+func (f *Frame) rawIP(off, end int) {
+	if off >= end || off >= len(f.Data) {
+		return
+	}
+	switch f.Data[off] >> 4 {
+	case 4:
+		f.ipv4(off, end)
+	case 6:
+		f.ipv6(off, end)
+	}
+}
+
+func (f *Frame) macControl(off, end int) {
+	if !f.push(HdrMACControl, off, MACControlLen, end) {
+		return
+	}
+	switch MACControl(f.Data[off:]).Opcode() {
+	case MACControlPause:
+		f.Proto = ProtoPause
+	case MACControlPFC:
+		f.n-- // the class-based form has its own header
+		f.Proto = ProtoPFC
+		f.push(HdrPFC, off, PFCLen, end)
+	}
+}
+
+func (f *Frame) cookedSLL() {
+	if f.push(HdrSLL, 0, SLLLen, f.WireLen) {
+		f.etherType(SLL(f.Data).Protocol(), SLLLen, f.WireLen)
+	}
+}
+
+func (f *Frame) cookedSLL2() {
+	if f.push(HdrSLL2, 0, SLL2Len, f.WireLen) {
+		f.etherType(SLL2(f.Data).Protocol(), SLL2Len, f.WireLen)
+	}
+}
+
+func (f *Frame) ipoib() {
+	if f.push(HdrIPoIBPseudo, 0, IPoIBPseudoLen, f.WireLen) {
+		f.ipoibPayload(IPoIBPseudoLen, f.WireLen)
+	}
+}
+
+func (f *Frame) ipoibPayload(off, end int) {
+	if f.push(HdrIPoIB, off, IPoIBLen, end) {
+		f.etherType(IPoIB(f.Data[off:]).EtherType(), off+IPoIBLen, end)
+	}
+}
+
+// erf walks an ERF record: header, extension headers, then by type an
+// Ethernet frame behind two pad bytes, an InfiniBand packet or a link packet.
+func (f *Frame) erf() {
+	if !f.push(HdrERF, 0, ERFLen, f.WireLen) {
+		return
+	}
+	rec := ERF(f.Data)
+	off, more := ERFLen, rec.HasExtension()
+	for more {
+		if !f.push(HdrERFExt, off, ERFExtLen, f.WireLen) {
+			return
+		}
+		more = ERFExt(f.Data[off:]).More()
+		off += ERFExtLen
+	}
+	end := f.WireLen
+	switch rec.Type() {
+	case ERFTypeEthernet:
+		off += ERFEthernetPad
+		f.ethernet(off, erfEnd(rec, off, end))
+	case ERFTypeInfiniBand:
+		f.infiniband(off, erfEnd(rec, off, end))
+	case ERFTypeInfiniBandLink:
+		f.Proto = ProtoIBLink
+		f.push(HdrFlowControl, off, FlowControlLen, end)
+	}
+}
+
+// erfEnd is where the packet of an ERF record ends. wlen is its length on the
+// wire; a record that was not cut may hold fewer bytes than wlen says, because
+// writers disagree whether the Ethernet pad counts.
+func erfEnd(rec ERF, off, end int) int {
+	wire := off + rec.WireLen()
+	if wire > end && rec.RecordLen() >= end {
+		return end
+	}
+	return wire
+}

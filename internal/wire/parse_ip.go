@@ -1,0 +1,235 @@
+package wire
+
+// ipv4 walks an IPv4 header and what it carries. A total length of 0 is what a
+// sender with segmentation offload shows its own capture: the frame's length
+// counts then.
+func (f *Frame) ipv4(off, end int) {
+	if !f.push(HdrIPv4, off, IPv4MinLen, end) {
+		return
+	}
+	ip := IPv4Header(f.Data[off:])
+	if ip.Version() != 4 {
+		f.Problems |= ProblemVersion
+		return
+	}
+	headerLen := ip.HeaderLen()
+	if !f.extend(headerLen, end) {
+		return
+	}
+	if headerLen > IPv4MinLen {
+		f.Problems |= ProblemOptions
+	}
+	f.Net = off
+	switch total := ip.TotalLen(); {
+	case total == 0:
+		f.Problems |= ProblemLength
+	case total < headerLen:
+		f.Problems |= ProblemLength
+		return
+	default:
+		f.limit(&end, off+total)
+	}
+	if ip.FragmentOffset() != 0 || ip.MoreFragments() {
+		f.Problems |= ProblemFragment
+		if ip.FragmentOffset() != 0 {
+			f.End = end
+			return
+		}
+	}
+	f.ipProtocol(ip.Protocol(), off+headerLen, end)
+}
+
+// limit narrows end to what a length field says, and notes when it says more
+// than there is.
+func (f *Frame) limit(end *int, says int) {
+	if says > *end {
+		f.Problems |= ProblemLength
+	}
+	*end = says
+}
+
+// ipv6 walks an IPv6 header, its extension headers, and what they carry.
+func (f *Frame) ipv6(off, end int) {
+	if !f.push(HdrIPv6, off, IPv6Len, end) {
+		return
+	}
+	ip := IPv6Header(f.Data[off:])
+	if ip.Version() != 6 {
+		f.Problems |= ProblemVersion
+		return
+	}
+	f.Net = off
+	if n := ip.PayloadLen(); n == 0 {
+		f.Problems |= ProblemLength
+	} else {
+		f.limit(&end, off+IPv6Len+n)
+	}
+	f.ipv6Next(ip.NextHeader(), off+IPv6Len, end)
+}
+
+func (f *Frame) ipv6Next(proto uint8, off, end int) {
+	for {
+		var id HeaderID
+		switch proto {
+		case IPProtoHopOpts:
+			id = HdrIPv6HopOpts
+		case IPProtoRouting:
+			id = HdrIPv6Routing
+		case IPProtoDestOpts:
+			id = HdrIPv6DestOpts
+		case IPProtoFragment:
+			id = HdrIPv6Fragment
+		default:
+			f.ipProtocol(proto, off, end)
+			return
+		}
+		if !f.push(id, off, IPv6ExtMinLen, end) {
+			return
+		}
+		f.Problems |= ProblemOptions
+		n := IPv6ExtMinLen
+		if id == HdrIPv6Fragment {
+			f.Problems |= ProblemFragment
+			if IPv6Fragment(f.Data[off:]).Offset() != 0 {
+				f.End = end
+				return
+			}
+		} else {
+			n = IPv6Ext(f.Data[off:]).HeaderLen()
+			if !f.extend(n, end) {
+				return
+			}
+		}
+		proto = f.Data[off]
+		off += n
+	}
+}
+
+// ipProtocol continues with what an IP protocol number announces.
+func (f *Frame) ipProtocol(proto uint8, off, end int) {
+	switch proto {
+	case IPProtoUDP:
+		f.udp(off, end)
+	case IPProtoTCP:
+		f.tcp(off, end)
+	case IPProtoIPv4:
+		f.ipv4(off, end)
+	case IPProtoIPv6:
+		f.ipv6(off, end)
+	case IPProtoGRE:
+		f.gre(off, end)
+	case IPProtoMPLS:
+		f.mpls(off, end)
+	case IPProtoICMP, IPProtoICMPv6:
+		f.Proto = ProtoICMP
+		f.End = end
+	default:
+		f.End = end
+	}
+}
+
+func (f *Frame) udp(off, end int) {
+	if !f.push(HdrUDP, off, UDPLen, end) {
+		return
+	}
+	udp := UDP(f.Data[off:])
+	f.Proto, f.L4 = ProtoUDP, off
+	if n := udp.Length(); n >= UDPLen && f.Problems&ProblemFragment == 0 {
+		if off+n != end {
+			f.Problems |= ProblemLength
+		}
+		end = min(off+n, max(end, off+UDPLen))
+	} else if n < UDPLen {
+		f.Problems |= ProblemLength
+	}
+	body := off + UDPLen
+	f.Payload, f.PayloadLen, f.End = body, end-body, end
+	switch port := udp.DstPort(); {
+	case port == PortRoCEv2 || port == f.RoCEPort && port != 0:
+		f.Proto = ProtoRoCEv2
+		f.bth(body, end)
+	case port == PortVXLAN:
+		if f.push(HdrVXLAN, body, VXLANLen, end) {
+			f.ethernet(body+VXLANLen, end)
+		}
+	case port == PortGeneve:
+		f.geneve(body, end)
+	}
+}
+
+func (f *Frame) geneve(off, end int) {
+	if !f.push(HdrGeneve, off, GeneveMinLen, end) {
+		return
+	}
+	g := Geneve(f.Data[off:])
+	if g.Version() != 0 {
+		f.Problems |= ProblemVersion
+		return
+	}
+	if n := g.HeaderLen(); f.extend(n, end) {
+		f.tunnelled(g.Protocol(), off+n, end)
+	}
+}
+
+func (f *Frame) tcp(off, end int) {
+	if !f.push(HdrTCP, off, TCPMinLen, end) {
+		return
+	}
+	f.Proto, f.L4, f.End = ProtoTCP, off, end
+	n := TCP(f.Data[off:]).HeaderLen()
+	if !f.extend(n, end) {
+		return
+	}
+	f.Payload, f.PayloadLen = off+n, end-off-n
+	if f.PayloadLen > 0 {
+		f.push(HdrTCPPayload, f.Payload, f.PayloadLen, end)
+	}
+}
+
+func (f *Frame) gre(off, end int) {
+	if !f.push(HdrGRE, off, GREMinLen, end) {
+		return
+	}
+	gre := GRE(f.Data[off:])
+	if gre.Version() != 0 {
+		f.Problems |= ProblemVersion
+		return
+	}
+	n := gre.HeaderLen()
+	if !f.extend(n, end) {
+		return
+	}
+	body := off + n
+	switch gre.Protocol() {
+	case EtherTypeERSPAN2:
+		if gre.HasSequence() { // type I has no header of its own
+			if !f.push(HdrERSPAN2, body, ERSPAN2Len, end) {
+				return
+			}
+			body += ERSPAN2Len
+		}
+		f.ethernet(body, end)
+	case EtherTypeERSPAN3:
+		f.erspan3(body, end)
+	default:
+		f.tunnelled(gre.Protocol(), body, end)
+	}
+}
+
+func (f *Frame) erspan3(off, end int) {
+	if !f.push(HdrERSPAN3, off, ERSPAN3MinLen, end) {
+		return
+	}
+	if n := ERSPAN3(f.Data[off:]).HeaderLen(); f.extend(n, end) {
+		f.ethernet(off+n, end)
+	}
+}
+
+// tunnelled continues with what a tunnel header's protocol type announces.
+func (f *Frame) tunnelled(t uint16, off, end int) {
+	if t == EtherTypeTransparent {
+		f.ethernet(off, end)
+		return
+	}
+	f.etherType(t, off, end)
+}

@@ -1,0 +1,106 @@
+package wire
+
+// Upper is what the payload of a queue pair is. The bytes never say so: a CM
+// service ID does, or the user.
+type Upper uint8
+
+// The upper layers that have a name here.
+const (
+	UpperUnknown Upper = iota // nothing said what it is: plain data
+	UpperData                 // said to be plain data
+	UpperNVMe                 // NVMe over Fabrics
+	UpperIPoIB
+)
+
+var upperNames = [...]string{UpperUnknown: "", UpperData: "data", UpperNVMe: "nvme", UpperIPoIB: "ipoib"}
+
+// String returns the name that UpperByName knows.
+func (u Upper) String() string { return upperNames[u] }
+
+// UpperByName finds an upper layer by its name.
+func UpperByName(name string) (Upper, bool) {
+	for u, n := range upperNames {
+		if n == name && n != "" {
+			return Upper(u), true
+		}
+	}
+	return UpperUnknown, false
+}
+
+// UpperNames lists the names that UpperByName knows.
+func UpperNames() []string { return upperNames[UpperData:] }
+
+// portNVMe is the rdma_cm port of NVMe over Fabrics (IANA).
+const portNVMe = 4420
+
+// UpperOfService says what the queue pairs carry that were connected to a CM
+// service ID.
+func UpperOfService(service uint64) Upper {
+	const rdmaIPCM, tcp = 0x01, 6 // IBTA A11: 0x0000000001, IP protocol, port
+	if service>>24 != rdmaIPCM || service>>16&0xFF != tcp {
+		return UpperUnknown
+	}
+	if service&0xFFFF == portNVMe {
+		return UpperNVMe
+	}
+	return UpperUnknown
+}
+
+// Interpret continues the parse into the payload of the frame, as what it is
+// said to be. Only a SEND's first packet begins with an upper-layer header;
+// RDMA READ and WRITE move bare data.
+func (f *Frame) Interpret(as Upper) {
+	op, ok := f.Opcode()
+	if !ok || !beginsSend(op) || f.PayloadLen == 0 {
+		return
+	}
+	end := f.Payload + f.PayloadLen
+	switch as {
+	case UpperNVMe:
+		switch {
+		case f.PayloadLen >= NVMeCommandLen:
+			f.replacePayload(HdrNVMeCommand, NVMeCommandLen, end)
+		case f.PayloadLen == NVMeResponseLen:
+			f.replacePayload(HdrNVMeResponse, NVMeResponseLen, end)
+		}
+	case UpperIPoIB:
+		if f.PayloadLen >= IPoIBLen {
+			f.replacePayload(HdrIPoIB, IPoIBLen, end)
+		}
+	}
+}
+
+func beginsSend(op Opcode) bool {
+	switch op.Operation() {
+	case OpSendFirst, OpSendOnly, OpSendOnlyImmediate, OpSendOnlyInvalidate:
+		return op.Info().Defined() && op.Service() != CNP
+	}
+	return false
+}
+
+// replacePayload puts a header of n bytes where the payload begins; what is
+// left of it stays payload.
+func (f *Frame) replacePayload(id HeaderID, n, end int) {
+	for i := range f.Headers() {
+		h := &f.hdrs[i]
+		if h.ID != HdrPayload {
+			continue
+		}
+		h.ID, h.Len = id, int32(n)
+		if rest := end - f.Payload - n; rest > 0 {
+			f.insert(i+1, HdrPayload, f.Payload+n, rest)
+		}
+		return
+	}
+}
+
+// insert adds a header at place i.
+func (f *Frame) insert(i int, id HeaderID, off, length int) {
+	if !f.Push(id, off, length) {
+		f.Problems |= ProblemTooDeep
+		return
+	}
+	last := f.hdrs[f.n-1]
+	copy(f.hdrs[i+1:f.n], f.hdrs[i:f.n-1])
+	f.hdrs[i] = last
+}

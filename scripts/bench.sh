@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Compares rocecap with tshark, tcpdump and a plain read of the same bytes, in
+# one run on one machine, and says which goals are met.
+#
+#   BENCH_SCALE=0.1   shrinks the captures
+#   BENCH_RUNS=5      runs of each fast command (default and minimum 3)
+#   ROCECAP=PATH      measures that binary instead of building one
+#   BENCH_DIR=DIR     where the captures go (600 MB; default a temporary folder)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scale=${BENCH_SCALE:-1}
+runs=${BENCH_RUNS:-3}
+[ "$runs" -ge 3 ] || runs=3
+max_rss_mib=128
+
+dir=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/rocecap-bench.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+
+export CGO_ENABLED=0
+go build -o "$dir/gencap" ./internal/gencap/cmd/gencap
+go build -o "$dir/measure" ./scripts/measure
+if [ -z "${ROCECAP:-}" ]; then
+	go build -trimpath -o bin/rocecap ./cmd/rocecap
+	ROCECAP=bin/rocecap
+fi
+
+count() { awk -v n="$1" -v s="$scale" 'BEGIN { printf "%d", n * s }'; }
+big=$dir/1KiB.pcap
+small=$dir/16B.pcap
+"$dir/gencap" -n "$(count 500000)" -size 1024 -o "$big"
+"$dir/gencap" -n "$(count 1000000)" -size 16 -o "$small"
+cat "$big" "$small" >/dev/null # into the page cache
+
+# The fastest time and the largest memory seen of each command, by name.
+declare -A best peak
+
+# once NAME COMMAND... runs the command one time.
+once() {
+	local name=$1 seconds rss
+	shift
+	"$dir/measure" "$@" 3>"$dir/result" >/dev/null 2>"$dir/stderr" || {
+		echo "bench: failed: $*" >&2
+		cat "$dir/stderr" >&2
+		exit 1
+	}
+	read -r seconds rss <"$dir/result"
+	if [ -z "${best[$name]:-}" ] || awk "BEGIN { exit !($seconds < ${best[$name]}) }"; then
+		best[$name]=$seconds
+	fi
+	if [ "$rss" -gt "${peak[$name]:-0}" ]; then
+		peak[$name]=$rss
+	fi
+}
+
+# row LABEL OURS THEIRS GOAL prints one comparison; GOAL is the least that
+# THEIRS / OURS may be.
+row() {
+	local label=$1 ours=${best[$2]} theirs=${best[$3]:-} goal=$4
+	if [ -z "$theirs" ]; then
+		printf '%-44s %9.3f s %11s   not compared: no such tool here\n' "$label" "$ours" -
+		return
+	fi
+	awk -v label="$label" -v ours="$ours" -v theirs="$theirs" -v goal="$goal" 'BEGIN {
+		ratio = theirs / ours
+		verdict = ratio >= goal ? "met" : "MISSED"
+		by = ratio >= goal ? ratio / goal : goal / ratio
+		printf "%-44s %9.3f s %9.3f s %8.2fx   >= %5.2fx   %-6s by a factor of %.2f\n",
+			label, ours, theirs, ratio, goal, verdict, by
+	}'
+}
+
+have() { command -v "$1" >/dev/null || { echo "bench: $1 is not installed: no comparison with it" >&2; false; }; }
+tshark_here=false tcpdump_here=false
+have tshark && tshark_here=true
+have tcpdump && tcpdump_here=true
+
+fields=(-T fields -e infiniband.bth.opcode -e infiniband.bth.psn)
+
+for file in "$big" "$small"; do
+	tag=$(basename "$file" .pcap)
+	# tshark takes long, so it runs once; the others take turns.
+	if $tshark_here; then
+		once "tshark fields $tag" tshark -r "$file" "${fields[@]}"
+		once "tshark text $tag" tshark -r "$file"
+	fi
+	for ((i = 0; i < runs; i++)); do
+		once "fields $tag" "$ROCECAP" decode "${fields[@]}" "$file"
+		once "text $tag" "$ROCECAP" decode "$file"
+		if $tcpdump_here; then
+			once "tcpdump $tag" tcpdump -n -r "$file"
+		fi
+		once "icrc $tag" "$ROCECAP" icrc "$file"
+		once "read $tag" bash -c 'cat "$1" | wc -c' bash "$file"
+		once "stat $tag" wc -c "$file"
+	done
+done
+
+echo
+echo "binary: $ROCECAP"
+echo "$(nproc) cores; $(count 500000) packets of 1 KiB ($(stat -c %s "$big") bytes), $(count 1000000) of 16 B ($(stat -c %s "$small") bytes)"
+echo "fastest of $runs runs (tshark: 1), output to /dev/null, captures in the page cache"
+echo
+printf '%-44s %11s %11s %9s   %9s\n' "comparison" "rocecap" "other" "ratio" "goal"
+for tag in 1KiB 16B; do
+	row "two fields / tshark -T fields, $tag" "fields $tag" "tshark fields $tag" 50
+	row "text / tshark, $tag" "text $tag" "tshark text $tag" 20
+	row "text / tcpdump -n, $tag" "text $tag" "tcpdump $tag" 1
+done
+row "icrc / cat FILE | wc -c (reads it), 1KiB" "icrc 1KiB" "read 1KiB" 0.5
+echo
+printf 'for comparison: plain "wc -c FILE" only asks for the size (stat) and took %s s on 1KiB\n' "${best[stat 1KiB]}"
+printf 'icrc on 16B took %s s, reading it %s s (no goal)\n' "${best[icrc 16B]}" "${best[read 16B]}"
+echo
+printf '%-44s %11s\n' "peak memory of rocecap" "MiB"
+for tag in 1KiB 16B; do
+	for what in fields text icrc; do
+		awk -v label="$what, $tag" -v kib="${peak[$what $tag]}" -v max=$max_rss_mib 'BEGIN {
+			mib = kib / 1024
+			verdict = mib < max ? "met" : "MISSED"
+			by = mib < max ? max - mib : mib - max
+			printf "%-44s %11.1f   < %d MiB   %-6s by %.1f MiB\n", label, mib, max, verdict, by
+		}'
+	done
+done
