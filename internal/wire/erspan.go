@@ -160,6 +160,12 @@ func (h ERSPAN3) SGT() uint16 { return be.Uint16(h[erspanSGT:]) }
 // SetSGT sets the security group tag of the mirrored frame.
 func (h ERSPAN3) SetSGT(v uint16) { be.PutUint16(h[erspanSGT:], v) }
 
+// What an ERSPAN III header can carry (draft-foschiano-erspan, 4.2).
+const (
+	erspanFrameEthernet = 0
+	erspanFrameIP       = 2
+)
+
 // FrameType is the kind of the mirrored frame: 0 is Ethernet, 2 is IP.
 func (h ERSPAN3) FrameType() uint8 { return h[erspanFlags] & erspanFrameMask >> 2 }
 

@@ -37,6 +37,7 @@ const (
 	HdrLinearForwardingTable
 	HdrRandomForwardingTable
 	HdrMulticastForwardingTable
+	HdrLinkSpeedWidthPairs
 	HdrSMInfo
 	HdrVendorDiag
 	HdrLedInfo
@@ -144,6 +145,7 @@ var madSpecs = [...]*Spec{
 	HdrLinearForwardingTable - firstMAD:         &linearForwardingTableSpec,
 	HdrRandomForwardingTable - firstMAD:         &randomForwardingTableSpec,
 	HdrMulticastForwardingTable - firstMAD:      &multicastForwardingTableSpec,
+	HdrLinkSpeedWidthPairs - firstMAD:           &linkSpeedWidthPairsSpec,
 	HdrSMInfo - firstMAD:                        &smInfoSpec,
 	HdrVendorDiag - firstMAD:                    &vendorDiagSpec,
 	HdrLedInfo - firstMAD:                       &ledInfoSpec,

@@ -156,16 +156,38 @@ func (f *Frame) cookedSLL2() {
 	}
 }
 
+// ipoib walks a frame of link type 242. libpcap and Wireshark give it 40 bytes
+// before the IPoIB header: a GRH, or zeros and the 20-byte destination address.
+// Other writers leave the zeros out; a known EtherType tells the forms apart.
 func (f *Frame) ipoib() {
-	if f.push(HdrIPoIBPseudo, 0, IPoIBPseudoLen, f.WireLen) {
-		f.ipoibPayload(IPoIBPseudoLen, f.WireLen)
+	off := GRHLen
+	switch {
+	case f.isIPoIB(GRHLen) && f.Data[0]>>4 == 6:
+		f.push(HdrGRH, 0, GRHLen, f.WireLen)
+	case f.isIPoIB(GRHLen):
+		f.push(HdrIPoIBPseudo, GRHLen-IPoIBPseudoLen, IPoIBPseudoLen, f.WireLen)
+	default:
+		off = IPoIBPseudoLen
+		if !f.push(HdrIPoIBPseudo, 0, IPoIBPseudoLen, f.WireLen) {
+			return
+		}
+	}
+	if f.push(HdrIPoIB, off, IPoIBLen, f.WireLen) {
+		f.etherType(IPoIB(f.Data[off:]).EtherType(), off+IPoIBLen, f.WireLen)
 	}
 }
 
-func (f *Frame) ipoibPayload(off, end int) {
-	if f.push(HdrIPoIB, off, IPoIBLen, end) {
-		f.etherType(IPoIB(f.Data[off:]).EtherType(), off+IPoIBLen, end)
+// isIPoIB reports whether an IPoIB header of a known type stands at off.
+func (f *Frame) isIPoIB(off int) bool {
+	if off+IPoIBLen > len(f.Data) {
+		return false
 	}
+	h := IPoIB(f.Data[off:])
+	switch h.EtherType() {
+	case EtherTypeIPv4, EtherTypeIPv6, EtherTypeARP:
+		return h.Reserved() == 0
+	}
+	return false
 }
 
 // erf walks an ERF record: header, extension headers, then by type an

@@ -4,14 +4,10 @@ package wire
 // sender with segmentation offload shows its own capture: the frame's length
 // counts then.
 func (f *Frame) ipv4(off, end int) {
-	if !f.push(HdrIPv4, off, IPv4MinLen, end) {
+	if !f.isVersion(4, off, end) || !f.push(HdrIPv4, off, IPv4MinLen, end) {
 		return
 	}
 	ip := IPv4Header(f.Data[off:])
-	if ip.Version() != 4 {
-		f.Problems |= ProblemVersion
-		return
-	}
 	headerLen := ip.HeaderLen()
 	if !f.extend(headerLen, end) {
 		return
@@ -39,6 +35,17 @@ func (f *Frame) ipv4(off, end int) {
 	f.ipProtocol(ip.Protocol(), off+headerLen, end)
 }
 
+// isVersion reports whether an IP header of the version can begin at off; any
+// other bytes there are left alone, so that nothing is read from them.
+func (f *Frame) isVersion(version uint8, off, end int) bool {
+	if off < end && off < len(f.Data) && f.Data[off]>>4 != version {
+		f.Problems |= ProblemVersion
+		f.opaque(off, end)
+		return false
+	}
+	return true
+}
+
 // limit narrows end to what a length field says, and notes when it says more
 // than there is.
 func (f *Frame) limit(end *int, says int) {
@@ -50,18 +57,15 @@ func (f *Frame) limit(end *int, says int) {
 
 // ipv6 walks an IPv6 header, its extension headers, and what they carry.
 func (f *Frame) ipv6(off, end int) {
-	if !f.push(HdrIPv6, off, IPv6Len, end) {
+	if !f.isVersion(6, off, end) || !f.push(HdrIPv6, off, IPv6Len, end) {
 		return
 	}
 	ip := IPv6Header(f.Data[off:])
-	if ip.Version() != 6 {
-		f.Problems |= ProblemVersion
-		return
-	}
 	f.Net = off
-	if n := ip.PayloadLen(); n == 0 {
+	switch n := ip.PayloadLen(); {
+	case n == 0 && ip.NextHeader() != IPProtoNone:
 		f.Problems |= ProblemLength
-	} else {
+	default:
 		f.limit(&end, off+IPv6Len+n)
 	}
 	f.ipv6Next(ip.NextHeader(), off+IPv6Len, end)
@@ -220,8 +224,16 @@ func (f *Frame) erspan3(off, end int) {
 	if !f.push(HdrERSPAN3, off, ERSPAN3MinLen, end) {
 		return
 	}
-	if n := ERSPAN3(f.Data[off:]).HeaderLen(); f.extend(n, end) {
+	h := ERSPAN3(f.Data[off:])
+	n := h.HeaderLen()
+	if !f.extend(n, end) {
+		return
+	}
+	switch h.FrameType() {
+	case erspanFrameEthernet:
 		f.ethernet(off+n, end)
+	case erspanFrameIP:
+		f.rawIP(off+n, end)
 	}
 }
 

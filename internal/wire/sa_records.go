@@ -68,7 +68,7 @@ var serviceRecordSpec = Spec{ID: HdrServiceRecord, Name: "infiniband.servicereco
 	{Name: "infiniband.linkrecord.servicep_key", Title: "Service P_Key", Base: Hex, Bit: 192, Bits: 16},
 	{Name: "infiniband.linkrecord.servicelease", Title: "Service Lease", Base: Hex, Bit: 224, Bits: 32},
 	{Name: "infiniband.linkrecord.servicekey", Title: "Service Key", Kind: Bytes, Bit: 256, Bits: 128},
-	{Name: "infiniband.linkrecord.servicename", Title: "Service Name", Kind: Text, Bit: 384, Bits: 512},
+	{Name: "infiniband.linkrecord.servicename", Title: "Service Name", Kind: Bytes, Bit: 384, Bits: 512},
 	{Name: "infiniband.linkrecord.servicedata", Title: "Service Data", Kind: Bytes, Bit: 896, Bits: 512},
 }}
 
@@ -148,6 +148,7 @@ var multiPathRecordSpec = Spec{ID: HdrMultiPathRecord, Name: "infiniband.multipa
 	{Name: "infiniband.multipathrecord.packetlifetimeselector", Title: "Packet Lifetime Selector", Base: Hex, Bit: 96, Bits: 2, Names: selectorName},
 	{Name: "infiniband.multipathrecord.packetlifetime", Title: "Packet Lifetime", Base: Hex, Bit: 98, Bits: 6},
 	{Name: "infiniband.multipathrecord.independenceselector", Title: "Independence Selector", Base: Hex, Bit: 112, Bits: 2},
+	{Name: "infiniband.multipathrecord.gidscope", Title: "GID Scope", Base: Hex, Bit: 114, Bits: 6},
 	{Name: "infiniband.multipathrecord.sgidcount", Title: "SGID Count", Base: Hex, Bit: 120, Bits: 8},
 	{Name: "infiniband.multipathrecord.dgidcount", Title: "DGID Count", Base: Hex, Bit: 128, Bits: 8},
 	{Name: "infiniband.multipathrecord.sdgid", Title: "SDGID", Kind: IPv6, Bit: 192, Bits: 128},

@@ -71,6 +71,8 @@ func smpAttribute(attr uint16) HeaderID {
 		return HdrRandomForwardingTable
 	case 0x001B:
 		return HdrMulticastForwardingTable
+	case 0x001C:
+		return HdrLinkSpeedWidthPairs
 	case 0x0020:
 		return HdrSMInfo
 	case 0x0030:

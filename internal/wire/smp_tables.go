@@ -38,6 +38,16 @@ var multicastForwardingTableSpec = Spec{ID: HdrMulticastForwardingTable, Name: "
 	Field{Name: "infiniband.multicastforwardingtable.portmask", Title: "Port Mask", Base: Hex, Bits: 16},
 )}
 
+// linkSpeedWidthPairsSpec says which widths a set of ports can have at each
+// speed.
+var linkSpeedWidthPairsSpec = Spec{ID: HdrLinkSpeedWidthPairs, Name: "infiniband.linkspeedwidthpairstable", Title: "Link Speed Width Pairs Table", Len: 36, Fields: []Field{
+	{Name: "infiniband.linkspeedwidthpairstable.numtables", Title: "Number of Tables", Base: Hex, Bits: 8},
+	{Name: "infiniband.linkspeedwidthpairstable.portmask", Title: "Port Mask", Kind: Bytes, Bit: 8, Bits: 256},
+	{Name: "infiniband.linkspeedwidthpairstable.speedtwofive", Title: "Widths at 2.5 Gbps", Base: Hex, Bit: 264, Bits: 8, Names: linkWidthName},
+	{Name: "infiniband.linkspeedwidthpairstable.speedfive", Title: "Widths at 5 Gbps", Base: Hex, Bit: 272, Bits: 8, Names: linkWidthName},
+	{Name: "infiniband.linkspeedwidthpairstable.speedten", Title: "Widths at 10 Gbps", Base: Hex, Bit: 280, Bits: 8, Names: linkWidthName},
+}}
+
 func membershipName(v uint64) string {
 	if v == 1 {
 		return "Full"

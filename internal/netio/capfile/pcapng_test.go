@@ -246,6 +246,7 @@ func TestPcapNGFaults(t *testing.T) {
 func TestPcapNGDamagedOptionsOfAPacketDoNotLoseIt(t *testing.T) {
 	for name, options := range map[string]string{
 		"value beyond the block": "0100 ff00 61626364",
+		"value one byte beyond":  "0100 0500 61626364",
 		"flags too short":        "0200 0200 ffff0000",
 		"half a header":          "0100", // padded with zeros by the block
 	} {

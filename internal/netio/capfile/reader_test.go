@@ -421,6 +421,52 @@ func TestRecordsLargerThanABlockAreRead(t *testing.T) {
 	}
 }
 
+func TestABlockGrownForOneRecordIsNotKept(t *testing.T) {
+	file := append(pcapOf(1, 4*blockSize), pcapOf(20000, 100)[pcapHeaderLen:]...)
+	r, err := NewReader(bytes.NewReader(file), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for batches := 0; ; batches++ {
+		b, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batches > 0 && len(b.block) != blockSize {
+			t.Fatalf("batch %d has a block of %d bytes, want %d", batches, len(b.block), blockSize)
+		}
+		b.Release()
+	}
+}
+
+func TestDecompressedBatchesAreOfAFairSize(t *testing.T) {
+	file := pcapOf(10000, 100)
+	for name, packed := range map[string][]byte{"gzip": gzipped(t, file), "zstd": zstded(t, file)} {
+		r, err := NewReader(bytes.NewReader(packed), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches := 0
+		for {
+			b, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			batches++
+			b.Release()
+		}
+		if limit := len(file)/decompressed + 2; batches > limit {
+			t.Errorf("%s: %d batches for %d bytes, want at most %d", name, batches, len(file), limit)
+		}
+	}
+}
+
 // TestLyingLengthsAllocateNothing measures what hostile files make the reader
 // allocate: no more than a few of their own size beside the fixed blocks.
 func TestLyingLengthsAllocateNothing(t *testing.T) {
@@ -432,6 +478,7 @@ func TestLyingLengthsAllocateNothing(t *testing.T) {
 	ng := unhex(t, ngSHB+ngIDB)
 	for name, data := range map[string][]byte{
 		"pcap, the largest length believed": big,
+		"pcap, and one block of it there":   append(bytes.Clone(big), make([]byte, blockSize)...),
 		"pcap, and half of it there":        append(bytes.Clone(big), make([]byte, MaxRecord/2)...),
 		"pcap, 256 MiB":                     append(pcapHeader(), unhex(t, "00000000 00000000 00000010 00000010")...),
 		"pcapng, 256 MiB": append(bytes.Clone(ng), unhex(t,

@@ -164,7 +164,10 @@ func checkContains(t *relateTree, left *typed) (test, *fault) {
 func compareLiteral(left *typed, op kind, l literal, need quantifier) test {
 	outside := op == tokNe
 	if classOf(left.kind) == classBytes {
-		return &inByteSpans{of: left.operand, spans: []byteSpan{byteBounds(op, l.bytes)}, outside: outside, need: need}
+		return &inByteSpans{
+			of: left.operand, order: byteOrder(left.kind),
+			spans: []byteSpan{byteBounds(op, l.bytes)}, outside: outside, need: need,
+		}
 	}
 	spans := l.spans
 	if op != tokEq && op != tokNe {
@@ -216,7 +219,7 @@ func checkMember(t *memberTree) (test, *fault) {
 	}
 	need := quantified(t.quantifier, forAny)
 	numbers := &inSpans{of: left.operand, class: classOf(left.kind), need: need}
-	strings := &inByteSpans{of: left.operand, need: need}
+	strings := &inByteSpans{of: left.operand, order: byteOrder(left.kind), need: need}
 	var others anyOf
 	for _, e := range t.set {
 		if !isLiteral(e.first) || e.last != nil && !isLiteral(e.last) {

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 
 	"github.com/rocecap/rocecap/internal/present/field"
@@ -181,6 +182,23 @@ func (t *inSpans) has(key uint64) bool {
 	return t.outside
 }
 
+// compareBytes orders byte strings as tshark does: a shorter one comes first
+// whatever it holds.
+func compareBytes(a, b []byte) int {
+	if len(a) != len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	return bytes.Compare(a, b)
+}
+
+// byteOrder returns the order of the values of a kind of classBytes.
+func byteOrder(k field.Kind) func(a, b []byte) int {
+	if k == field.Text {
+		return bytes.Compare
+	}
+	return compareBytes
+}
+
 // byteSpan is a range of byte strings. A bound belongs to the range unless it
 // is open.
 type byteSpan struct {
@@ -189,14 +207,14 @@ type byteSpan struct {
 	openLo, openHi bool
 }
 
-func (r *byteSpan) has(b []byte) bool {
+func (r *byteSpan) has(b []byte, order func(a, b []byte) int) bool {
 	if r.hasLo {
-		if c := bytes.Compare(b, r.lo); c < 0 || c == 0 && r.openLo {
+		if c := order(b, r.lo); c < 0 || c == 0 && r.openLo {
 			return false
 		}
 	}
 	if r.hasHi {
-		if c := bytes.Compare(b, r.hi); c > 0 || c == 0 && r.openHi {
+		if c := order(b, r.hi); c > 0 || c == 0 && r.openHi {
 			return false
 		}
 	}
@@ -206,6 +224,7 @@ func (r *byteSpan) has(b []byte) bool {
 // inByteSpans is inSpans for values that are compared byte by byte.
 type inByteSpans struct {
 	of      operand
+	order   func(a, b []byte) int
 	spans   []byteSpan
 	outside bool
 	need    quantifier
@@ -223,7 +242,7 @@ func (t *inByteSpans) match(p *packet.Packet, s *Scratch) bool {
 
 func (t *inByteSpans) has(b []byte) bool {
 	for i := range t.spans {
-		if t.spans[i].has(b) {
+		if t.spans[i].has(b, t.order) {
 			return !t.outside
 		}
 	}

@@ -129,6 +129,7 @@ func TestFiltersPassThePacketsTheyDescribe(t *testing.T) {
 		{"ip.src[0] == 0a", []int{sendOnly, ack, tunnel, dns}},
 		{"ip.src[0] == 0xc0", []int{tunnel}},
 		{"eth.src[0] > 0b", all},
+		{"eth.src[0] < 0b:00", all}, // the shorter byte string comes first
 		{`frame contains "RDMA"`, []int{sendOnly}},
 		{`frame contains "rdma"`, []int{}},
 		{"frame contains 52:44:4d:41", []int{sendOnly}},

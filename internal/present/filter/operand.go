@@ -175,8 +175,7 @@ func cross(left, right operand, p *packet.Packet, s *Scratch, join func(a, b *fi
 	end := len(s.values)
 	for i := mark; i < middle; i++ {
 		for j := middle; j < end; j++ {
-			a, b := s.values[i], s.values[j]
-			if v, ok := join(&a, &b); ok {
+			if v, ok := join(&s.values[i], &s.values[j]); ok {
 				s.values = append(s.values, v)
 			}
 		}
@@ -234,13 +233,13 @@ func (o *extreme) load(p *packet.Packet, s *Scratch) {
 	if len(values) == 0 {
 		return
 	}
-	best := values[0]
+	best := 0
 	for i := range values {
-		if o.order(&values[i], &best) == o.sign {
-			best = values[i]
+		if o.order(&values[i], &values[best]) == o.sign {
+			best = i
 		}
 	}
-	s.values = append(s.values[:mark], best)
+	s.values = append(s.values[:mark], values[best])
 }
 
 // mapped changes each value of an operand by itself.

@@ -44,7 +44,7 @@ func packets() []*packet.Packet {
 
 func newPacket(link wire.LinkType, data []byte, wireLen int) *packet.Packet {
 	p := &packet.Packet{Interface: -1}
-	p.Frame.Parse(link, data, wireLen)
+	p.Parse(link, data, wireLen)
 	return p
 }
 

@@ -43,7 +43,8 @@ func bytesLike(k field.Kind) bool {
 func orderOf(a, b field.Kind) func(a, b *field.Value) int {
 	c := classOf(a)
 	if c == classBytes || a != b {
-		return func(a, b *field.Value) int { return bytes.Compare(a.Raw, b.Raw) }
+		order := byteOrder(a)
+		return func(a, b *field.Value) int { return order(a.Raw, b.Raw) }
 	}
 	return func(a, b *field.Value) int { return cmp.Compare(c.key(a), c.key(b)) }
 }

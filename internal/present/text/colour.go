@@ -64,7 +64,7 @@ func codes(s lipgloss.Style) (before, after string) {
 	return before, after
 }
 
-func classify(p *packet.Packet) class {
+func (s *sight) classify(p *packet.Packet) class {
 	f := &p.Frame
 	if crc := p.CRC(); crc.ICRC == icrc.Bad || crc.VCRC == icrc.Bad || f.Problems&serious != 0 {
 		return classBad
@@ -75,25 +75,20 @@ func classify(p *packet.Packet) class {
 	case wire.ProtoTCP:
 		return classifyPDUs(p)
 	}
-	op, ok := f.Opcode()
-	if !ok {
+	if s.bth == nil {
 		return classOther
 	}
-	if op.Service() == wire.CNP || congested(f) {
+	op := s.bth.Opcode()
+	switch {
+	case op.Service() == wire.CNP || s.ecn == ecnCE || s.bth.FECN() || s.bth.BECN():
 		return classCongestion
-	}
-	if _, ok := f.Last(wire.HdrMAD); ok {
+	case s.mad:
 		return classManagement
-	}
-	if h := f.View(wire.HdrAETH); len(h) == wire.AETHLen {
-		switch wire.AETH(h).Syndrome().Kind() {
-		case wire.RNRNak:
-			return classRNR
-		case wire.Nak:
-			return classNak
-		}
-	}
-	if op.Info().Response {
+	case s.aeth != nil && s.aeth.Syndrome().Kind() == wire.RNRNak:
+		return classRNR
+	case s.aeth != nil && s.aeth.Syndrome().Kind() == wire.Nak:
+		return classNak
+	case op.Info().Response:
 		return classAnswer
 	}
 	return classRequest
@@ -101,10 +96,3 @@ func classify(p *packet.Packet) class {
 
 // serious problems make a receiver drop the packet.
 const serious = wire.ProblemShort | wire.ProblemTVer | wire.ProblemPad | wire.ProblemBadMAD
-
-func congested(f *wire.Frame) bool {
-	if h := f.View(wire.HdrBTH); len(h) == wire.BTHLen && (wire.BTH(h).FECN() || wire.BTH(h).BECN()) {
-		return true
-	}
-	return ecn(f) == 3
-}

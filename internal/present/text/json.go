@@ -23,6 +23,7 @@ type JSON struct{}
 
 // Append adds the packet's object and a newline to dst.
 func (JSON) Append(dst []byte, p *packet.Packet) []byte {
+	seen := look(&p.Frame)
 	dst = appendCount(dst, `{"number":`, p.Number, "")
 	if p.HasTime {
 		dst = append(dst, `,"time":"`...)
@@ -40,7 +41,7 @@ func (JSON) Append(dst []byte, p *packet.Packet) []byte {
 	dst = appendCount(dst, `,"wire_len":`, p.Frame.WireLen, "")
 	dst = appendCount(dst, `,"cap_len":`, len(p.Frame.Data), "")
 	dst = appendString(append(dst, `,"protocol":`...), protocolName(p))
-	dst = appendString(append(dst, `,"info":`...), string(appendInfo(nil, p)))
+	dst = appendString(append(dst, `,"info":`...), string(seen.appendInfo(nil, p)))
 	if status := p.CRC().ICRC.String(); status != "" {
 		dst = appendString(append(dst, `,"icrc":`...), status)
 	}

@@ -3,7 +3,6 @@
 package text
 
 import (
-	"net/netip"
 	"strconv"
 	"time"
 
@@ -42,25 +41,26 @@ const (
 
 // Append adds the packet's line, with its newline, to dst.
 func (l *Line) Append(dst []byte, p *packet.Packet) []byte {
-	c := classify(p)
+	seen := look(&p.Frame)
+	c := seen.classify(p)
 	dst = append(dst, l.Palette.before[c]...)
-	dst = appendRight(dst, strconv.AppendInt(nil, int64(p.Number), 10), widthNumber)
+	dst = appendRight(dst, p.Number, widthNumber)
 	dst = append(dst, ' ')
 	dst = l.appendTime(dst, p)
 	dst = append(dst, ' ')
 	start := len(dst)
-	dst = appendSource(dst, &p.Frame)
+	dst = seen.appendAddress(dst, true)
 	dst = pad(dst, start, widthSource)
 	dst = append(dst, " → "...)
 	start = len(dst)
-	dst = appendDestination(dst, &p.Frame)
+	dst = seen.appendAddress(dst, false)
 	dst = pad(dst, start, widthSource)
 	dst = append(dst, ' ')
 	start = len(dst)
 	dst = append(dst, protocolName(p)...)
 	dst = pad(dst, start, widthProto)
 	dst = append(dst, ' ')
-	dst = appendInfo(dst, p)
+	dst = seen.appendInfo(dst, p)
 	dst = append(dst, l.Palette.after[c]...)
 	return append(dst, '\n')
 }
@@ -72,11 +72,16 @@ func pad(dst []byte, start, width int) []byte {
 	return dst
 }
 
-func appendRight(dst, s []byte, width int) []byte {
-	for n := len(s); n < width; n++ {
-		dst = append(dst, ' ')
+// appendRight adds a positive number with spaces in front of it.
+func appendRight(dst []byte, n, width int) []byte {
+	for limit := 10; width > 1; width-- {
+		if n < limit {
+			dst = append(dst, "          "[:width-1]...)
+			break
+		}
+		limit *= 10
 	}
-	return append(dst, s...)
+	return strconv.AppendInt(dst, int64(n), 10)
 }
 
 func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
@@ -100,49 +105,6 @@ func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
 	return field.AppendSeconds(dst, p.Time-p.First, 9)
 }
 
-func appendSource(dst []byte, f *wire.Frame) []byte { return appendAddress(dst, f, true) }
-
-func appendDestination(dst []byte, f *wire.Frame) []byte { return appendAddress(dst, f, false) }
-
-// appendAddress adds the innermost network address: IP, GID, LID, else MAC.
-func appendAddress(dst []byte, f *wire.Frame, source bool) []byte {
-	hdrs := f.Headers()
-	for i := len(hdrs) - 1; i >= 0; i-- {
-		b := f.Bytes(hdrs[i])
-		if len(b) < int(hdrs[i].Len) {
-			continue
-		}
-		switch hdrs[i].ID {
-		case wire.HdrIPv4:
-			return pick(wire.IPv4Header(b).Src(), wire.IPv4Header(b).Dst(), source).AppendTo(dst)
-		case wire.HdrIPv6:
-			return pick(wire.IPv6Header(b).Src(), wire.IPv6Header(b).Dst(), source).AppendTo(dst)
-		case wire.HdrGRH:
-			return pick(wire.GRH(b).SGID(), wire.GRH(b).DGID(), source).Unmap().AppendTo(dst)
-		case wire.HdrLRH:
-			lid := wire.LRH(b).DLID()
-			if source {
-				lid = wire.LRH(b).SLID()
-			}
-			return strconv.AppendUint(append(dst, "LID "...), uint64(lid), 10)
-		case wire.HdrEthernet:
-			mac := wire.Ethernet(b).Dst()
-			if source {
-				mac = wire.Ethernet(b).Src()
-			}
-			return field.AppendColons(dst, mac[:])
-		}
-	}
-	return append(dst, '-')
-}
-
-func pick(src, dst netip.Addr, source bool) netip.Addr {
-	if source {
-		return src
-	}
-	return dst
-}
-
 var protoNames = [...]string{
 	wire.ProtoOther: "-", wire.ProtoRoCEv1: "RoCEv1", wire.ProtoRoCEv2: "RoCEv2", wire.ProtoIB: "IB",
 	wire.ProtoIBRaw: "IB raw", wire.ProtoIBLink: "IB link", wire.ProtoTCP: "TCP", wire.ProtoUDP: "UDP",
@@ -157,11 +119,11 @@ func protocolName(p *packet.Packet) string {
 }
 
 // appendInfo adds the last column: what the packet is and carries.
-func appendInfo(dst []byte, p *packet.Packet) []byte {
+func (s *sight) appendInfo(dst []byte, p *packet.Packet) []byte {
 	f := &p.Frame
 	switch {
 	case f.BTH >= 0:
-		dst = appendTransport(dst, p)
+		dst = s.appendTransport(dst, p)
 	case len(p.PDUs) > 0:
 		dst = appendPDUs(dst, p)
 	default:

@@ -16,8 +16,8 @@ func appendOther(dst []byte, f *wire.Frame) []byte {
 		return append(dst, "unknown link type"...)
 	}
 	last := hdrs[len(hdrs)-1]
-	if last.ID == wire.HdrTrailer && len(hdrs) > 1 {
-		last = hdrs[len(hdrs)-2]
+	for i := len(hdrs) - 1; i > 0 && isTrailing(last.ID); i-- {
+		last = hdrs[i-1]
 	}
 	b := f.Bytes(last)
 	switch f.Proto {
@@ -44,6 +44,10 @@ func appendOther(dst []byte, f *wire.Frame) []byte {
 		}
 	}
 	return append(dst, wire.SpecOf(last.ID).Title...)
+}
+
+func isTrailing(id wire.HeaderID) bool {
+	return id == wire.HdrTrailer || id == wire.HdrVCRC || id == wire.HdrPayload
 }
 
 var tcpFlagNames = [...]string{"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"}

@@ -2,20 +2,23 @@ package text
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/rocecap/rocecap/internal/present/field"
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
+// widthOpcode is the room for the names of most opcodes.
+const widthOpcode = 25
+
 // appendTransport says what an InfiniBand transport packet is and carries.
-func appendTransport(dst []byte, p *packet.Packet) []byte {
+func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 	f := &p.Frame
-	b := f.View(wire.HdrBTH)
-	if len(b) < wire.BTHLen {
+	if s.bth == nil {
 		return append(dst, "BTH cut off"...)
 	}
-	bth := wire.BTH(b)
+	bth := s.bth
 	op := bth.Opcode()
 	start := len(dst)
 	dst = append(dst, op.String()...)
@@ -23,27 +26,29 @@ func appendTransport(dst []byte, p *packet.Packet) []byte {
 		dst = append(dst, ' ')
 		dst = field.AppendHex(dst, uint64(op), 2)
 	}
-	dst = pad(dst, start, 21)
+	dst = pad(dst, start, widthOpcode)
 	dst = append(dst, " QP "...)
 	dst = field.AppendHex(dst, uint64(bth.DestQP()), 6)
 	dst = append(dst, " PSN "...)
 	dst = strconv.AppendUint(dst, uint64(bth.PSN()), 10)
 	for _, h := range f.Headers() {
+		if h.ID < wire.HdrRDETH {
+			continue
+		}
 		if b := f.Bytes(h); len(b) == int(h.Len) {
 			dst = appendExtended(dst, h.ID, b)
 		}
 	}
-	if f.PayloadLen > 0 && f.ICRC >= 0 {
-		if _, mad := f.Last(wire.HdrMAD); !mad {
-			dst = append(dst, ' ')
-			dst = strconv.AppendInt(dst, int64(f.PayloadLen), 10)
-			dst = append(dst, " B"...)
-		}
+	if f.PayloadLen > 0 && f.ICRC >= 0 && !s.mad {
+		dst = append(dst, ' ')
+		dst = strconv.AppendInt(dst, int64(f.PayloadLen), 10)
+		dst = append(dst, " B"...)
 	}
-	return appendFlags(dst, f, bth)
+	return s.appendFlags(dst)
 }
 
-func appendFlags(dst []byte, f *wire.Frame, bth wire.BTH) []byte {
+func (s *sight) appendFlags(dst []byte) []byte {
+	bth := s.bth
 	if bth.Solicited() {
 		dst = append(dst, " SE"...)
 	}
@@ -56,32 +61,10 @@ func appendFlags(dst []byte, f *wire.Frame, bth wire.BTH) []byte {
 	if bth.BECN() {
 		dst = append(dst, " BECN"...)
 	}
-	if ecn(f) == ecnCE {
+	if s.ecn == ecnCE {
 		dst = append(dst, " CE"...)
 	}
 	return dst
-}
-
-const ecnCE = 3
-
-// ecn returns the ECN bits of the innermost IP header or GRH.
-func ecn(f *wire.Frame) uint8 {
-	hdrs := f.Headers()
-	for i := len(hdrs) - 1; i >= 0; i-- {
-		b := f.Bytes(hdrs[i])
-		if len(b) < int(hdrs[i].Len) {
-			continue
-		}
-		switch hdrs[i].ID {
-		case wire.HdrIPv4:
-			return wire.IPv4Header(b).ECN()
-		case wire.HdrIPv6:
-			return wire.IPv6Header(b).ECN()
-		case wire.HdrGRH:
-			return wire.GRH(b).TClass() & 3
-		}
-	}
-	return 0
 }
 
 func appendExtended(dst []byte, id wire.HeaderID, b []byte) []byte {
@@ -137,7 +120,7 @@ func appendAETH(dst []byte, h wire.AETH) []byte {
 	case !s.Defined():
 		dst = field.AppendHex(append(dst, " syndrome "...), uint64(s), 2)
 	case s.Kind() == wire.RNRNak:
-		dst = append(append(dst, " RNR NAK "...), s.RNRTimer().String()...)
+		dst = appendMillis(append(dst, " RNR NAK "...), s.RNRTimer())
 	case s.Kind() == wire.Nak:
 		dst = append(append(dst, " NAK "...), wire.NakName(s.Code())...)
 	default:
@@ -148,6 +131,12 @@ func appendAETH(dst []byte, h wire.AETH) []byte {
 		dst = appendNumber(dst, " credits ", uint32(n))
 	}
 	return dst
+}
+
+// appendMillis adds an RNR wait in milliseconds; its unit is 10 microseconds.
+func appendMillis(dst []byte, d time.Duration) []byte {
+	dst = field.AppendSeconds(dst, int64(d)*1000, 2)
+	return append(dst, " ms"...)
 }
 
 func appendFETH(dst []byte, h wire.FETH) []byte {

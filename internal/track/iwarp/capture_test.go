@@ -16,10 +16,20 @@ import (
 )
 
 // capture reads the TCP segments of a little-endian pcap file of Ethernet
-// frames with IPv4, which is all that the sample captures of iWARP need.
-func capture(t testing.TB, parts ...string) []Packet {
+// frames, tagged or not, with IPv4, which is all that the sample captures of iWARP need.
+func capture(t testing.TB, file string) []Packet {
 	t.Helper()
-	name := filepath.Join(append([]string{testneed.Shared(t)}, parts...)...)
+	packets := tcpPackets(t, file)
+	if len(packets) == 0 {
+		t.Fatalf("%s has no TCP segment", file)
+	}
+	return packets
+}
+
+// tcpPackets is capture for files that may have no TCP.
+func tcpPackets(t testing.TB, file string) []Packet {
+	t.Helper()
+	name := filepath.Join(testneed.Shared(t), file)
 	raw, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatalf("sample capture: %v", err)
@@ -44,17 +54,18 @@ func capture(t testing.TB, parts ...string) []Packet {
 		}
 		raw = raw[16+caplen:]
 	}
-	if len(packets) == 0 {
-		t.Fatalf("%s has no TCP segment", name)
-	}
 	return packets
 }
 
 func tcpPacket(frame []byte) (Packet, bool) {
-	if len(frame) < 54 || frame[12] != 8 || frame[13] != 0 || frame[23] != 6 {
+	link := 14
+	if frame[12] == 0x81 && frame[13] == 0 {
+		link += 4
+	}
+	if len(frame) < link+40 || frame[link-2] != 8 || frame[link-1] != 0 || frame[link+9] != 6 {
 		return Packet{}, false
 	}
-	ip := frame[14:]
+	ip := frame[link:]
 	headers := int(ip[0]&15) * 4
 	total := int(binary.BigEndian.Uint16(ip[2:]))
 	tcp := ip[headers:]
@@ -68,7 +79,7 @@ func tcpPacket(frame []byte) (Packet, bool) {
 		Flags:   tcpstream.Flags(tcp[13]),
 		Payload: ip[headers:min(total, len(ip))],
 		WireLen: total - headers,
-		Offset:  14 + headers,
+		Offset:  link + headers,
 	}, true
 }
 

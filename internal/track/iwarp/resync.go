@@ -40,10 +40,13 @@ func (s *stream) search() bool {
 	if found {
 		return true
 	}
-	if s.searchFPDU() {
-		return true
+	for from := int64(-1); from != s.probe.from && s.state != dead; {
+		from = s.probe.from
+		if s.searchFPDU() {
+			return true
+		}
+		s.forget(hold)
 	}
-	s.forget(hold)
 	return s.state == dead
 }
 
@@ -58,7 +61,7 @@ func (s *stream) searchStart() (hold int64, found bool) {
 		if missing, _ := s.win.missing(p.lo, hold); missing > 0 {
 			continue
 		}
-		m, kind, n := matchStart(s.win.bytes(p.lo, s.win.end()))
+		m, kind, n := matchStart(s.win.bytes(p.lo, s.win.end()), p.lo == 0)
 		switch m {
 		case yes:
 			s.pass(p.lo)
@@ -138,6 +141,9 @@ func (s *stream) evaluate(at int64) result {
 	}
 	best := s.chain(at, markers{mode: markersUnknown})
 	if best.match == yes {
+		if s.nextMarker(at, 0) >= 0 {
+			best.mk.mode = markersOff // what looks like a marker is data
+		}
 		return best
 	}
 	try := func(phase int64) bool {
@@ -151,12 +157,24 @@ func (s *stream) evaluate(at int64) result {
 		goodMarker(s.win.bytes(before, at), 0) && try(before) {
 		return best
 	}
-	for d := int64(4); d < wire.MPAMarkerStep && at+d+wire.MPAMarkerLen <= s.win.end(); d += 4 {
-		if goodMarker(s.win.bytes(at+d, at+d+wire.MPAMarkerLen), d) && try(at+d) {
+	for d := s.nextMarker(at, 0); d >= 0; d = s.nextMarker(at, d) {
+		if try(at + d) {
 			return best
 		}
 	}
 	return best
+}
+
+// nextMarker returns the distance from the FPDU at offset at, larger than d, of
+// bytes that would be a good marker of it; -1 when there are none up to where
+// its first marker could be.
+func (s *stream) nextMarker(at, d int64) int64 {
+	for d += 4; d < wire.MPAMarkerStep && at+d+wire.MPAMarkerLen <= s.win.end(); d += 4 {
+		if goodMarker(s.win.bytes(at+d, at+d+wire.MPAMarkerLen), d) {
+			return d
+		}
+	}
+	return -1
 }
 
 // chain follows the lengths of FPDUs from offset at on. A good CRC, a chain of

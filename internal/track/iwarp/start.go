@@ -35,8 +35,9 @@ const (
 )
 
 // matchStart looks for a start-up frame at the front of b and returns its
-// length, when that can be known.
-func matchStart(b []byte) (m match, kind Kind, length int) {
+// length, when that can be known. At the very beginning of a stream the key is
+// enough; elsewhere the key may be quoted, and the rest has to make sense too.
+func matchStart(b []byte, beginning bool) (m match, kind Kind, length int) {
 	n := min(len(b), len(wire.MPARequestKey))
 	key := string(b[:n])
 	switch {
@@ -50,7 +51,11 @@ func matchStart(b []byte) (m match, kind Kind, length int) {
 	if len(b) < wire.MPAStartLen {
 		return maybe, kind, wire.MPAStartLen
 	}
-	length = wire.MPAStartLen + wire.MPAStart(b).PrivateLen()
+	h := wire.MPAStart(b)
+	if !beginning && (h.Revision() < 1 || h.Revision() > 2 || h.PrivateLen() > wire.MaxMPAPrivate) {
+		return no, 0, 0
+	}
+	length = wire.MPAStartLen + h.PrivateLen()
 	if len(b) < length {
 		return maybe, kind, length
 	}

@@ -174,7 +174,7 @@ func (s *stream) cut() bool {
 		return false
 	}
 	v := s.judge(s.pos, end)
-	if s.wrong(v) {
+	if s.wrong(v, end) {
 		s.lose(s.pos)
 		return true
 	}
@@ -225,20 +225,32 @@ func (s *stream) judge(lo, hi int64) verdict {
 	return v
 }
 
-// wrong reports that the verdict on the FPDU at pos means that it is none.
-func (s *stream) wrong(v verdict) bool {
-	if v.crc == CRCGood || (v.plausible && v.crc != CRCBad) {
+// wrong reports that the verdict on the FPDU from pos to end means that it is
+// none.
+func (s *stream) wrong(v verdict, end int64) bool {
+	if v.crc == CRCGood {
 		s.doubt = 0
 		return false
 	}
-	if v.crc == CRCBad && s.mk.mode == markersUnknown {
-		return true // markers may have been taken for data
+	if s.mk.mode == markersUnknown && (v.crc == CRCBad || s.markerWithin(end)) {
+		return true // a marker may have been taken for data
+	}
+	if v.plausible && v.crc != CRCBad {
+		s.doubt = 0
+		return false
 	}
 	s.doubt++
 	if s.weak && !v.plausible {
 		return true
 	}
 	return s.doubt > maxDoubt && !v.plausible
+}
+
+// markerWithin reports that the FPDU from pos to end holds what may be its first
+// marker.
+func (s *stream) markerWithin(end int64) bool {
+	d := s.nextMarker(s.pos, 0)
+	return d >= 0 && s.pos+d < end
 }
 
 // implausible reports that the bytes at pos are there and cannot begin an FPDU.

@@ -131,7 +131,8 @@ func (h *half) next() (Chunk, bool) {
 			}
 			return h.gap(p.off), true
 		}
-		h.stored = slices.Delete(h.stored, 0, 1)
+		h.stored[0] = piece{} // give the payload back
+		h.stored = h.stored[1:]
 		h.charge(-len(p.Payload) - storedCost)
 		if p.end() > h.expect {
 			return h.deliver(p)
