@@ -12,7 +12,7 @@ type CMRej struct {
 	LocalCommID     uint32 // sender's communication ID, 0 when it has none
 	RemoteCommID    uint32 // receiver's communication ID
 	MessageRejected uint8  // message that is refused: 0 a REQ, 1 a REP, 2 none
-	Reason          uint16 // reason, see CMRejReason
+	Reason          uint16 // see ReasonName
 	Info            []byte // additional reject information that counts; its length is written too
 	PrivateData     []byte // what the consumer sends along, filled up with zeros
 }
@@ -55,3 +55,6 @@ func (h *CMRej) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOpti
 	copy(v.Info(), h.Info)
 	return nil
 }
+
+// ReasonName says the reason in words, "" for an undefined one.
+func (h *CMRej) ReasonName() string { return wire.CMRejReason(h.Reason) }

@@ -9,15 +9,15 @@ import (
 // CMSidrRep is a ServiceIDResReqResp (IBTA vol. 1, 12.11.2).
 type CMSidrRep struct {
 	BaseLayer
-	RequestID     uint32   // ID of the request that is answered
-	Status        uint8    // outcome, 0 for a valid queue pair
-	InfoLength    uint8    // number of bytes of additional information that count
-	QPN           uint32   // queue pair of the service
-	ServiceID     uint64   // service
-	QKey          uint32   // Q_Key of the service
-	VendorID      uint32   // vendor ID, 0 for none
-	ClassPortInfo [72]byte // of the port to ask instead, when redirected
-	PrivateData   []byte   // what the consumer sends along, filled up with zeros
+	RequestID   uint32   // ID of the request that is answered
+	Status      uint8    // outcome, 0 for a valid queue pair
+	InfoLength  uint8    // number of bytes of additional information that count
+	QPN         uint32   // queue pair of the service
+	ServiceID   uint64   // service
+	QKey        uint32   // Q_Key of the service
+	VendorID    uint32   // vendor ID, 0 for none
+	Info        [72]byte // where to ask instead, when redirected (ClassPortInfo)
+	PrivateData []byte   // what the consumer sends along, filled up with zeros
 }
 
 // LayerType returns LayerTypeCMSidrRep.
@@ -42,7 +42,7 @@ func (h *CMSidrRep) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) (er
 	h.ServiceID = v.ServiceID()
 	h.QKey = v.QKey()
 	h.VendorID = v.VendorID()
-	copy(h.ClassPortInfo[:], fieldOf(wire.HdrCMSidrRep, "?").Raw(data))
+	copy(h.Info[:], fieldOf(wire.HdrCMSidrRep, "infiniband.cm.sidrrep.info").Raw(data))
 	return nil
 }
 
@@ -60,6 +60,6 @@ func (h *CMSidrRep) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.Serialize
 	v.SetServiceID(h.ServiceID)
 	v.SetQKey(h.QKey)
 	v.SetVendorID(h.VendorID)
-	copy(fieldOf(wire.HdrCMSidrRep, "?").Raw(room), h.ClassPortInfo[:])
+	copy(fieldOf(wire.HdrCMSidrRep, "infiniband.cm.sidrrep.info").Raw(room), h.Info[:])
 	return nil
 }

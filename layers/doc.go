@@ -50,6 +50,8 @@
 //     UDP computes the checksum, which RoCEv2 may leave 0, whenever
 //     ComputeChecksums is set. For one of the two alone serialise twice, or
 //     clear the field afterwards: the ICRC covers neither.
+//   - The layers outside are gopacket's own. Its GRE decoder follows no ERSPAN
+//     and panics on a cut header: leave NewPacket's recovery on.
 //   - gopacket's link types have 8 bits: captures of LINUX_SLL2 (276) do not
 //     decode.
 package layers

@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
 
 // AETHLen is the length of an ACK Extended Transport Header.
 const AETHLen = 4
@@ -115,7 +119,19 @@ func ackKindName(v uint64) string {
 
 func nakName(v uint64) string { return NakName(uint8(v)) }
 
-func rnrTimerName(v uint64) string { return Syndrome(v).RNRTimer().String() }
+func creditName(v uint64) string {
+	n, ok := Syndrome(v).Credits()
+	if !ok {
+		return "no limit"
+	}
+	return strconv.Itoa(n) + " credits"
+}
+
+func rnrTimerName(v uint64) string {
+	const perMilli = 100 // the table's unit is 10 microseconds
+	n := rnrTimers[v&0x1F]
+	return fmt.Sprintf("%d.%02d ms", n/perMilli, n%perMilli)
+}
 
 func whenAck(kind AckKind) func(h []byte) bool {
 	return func(h []byte) bool { return len(h) > 0 && Syndrome(h[0]).Kind() == kind }
@@ -125,7 +141,7 @@ var aethSpec = Spec{ID: HdrAETH, Name: "infiniband.aeth", Title: "ACK Extended T
 	{Name: "infiniband.aeth.syndrome", Title: "Syndrome", Bit: 0, Bits: 8},
 	{Name: "infiniband.aeth.syndrome.reserved", Title: "Reserved", Bit: 0, Bits: 1},
 	{Name: "infiniband.aeth.syndrome.opcode", Title: "OpCode", Bit: 1, Bits: 2, Names: ackKindName},
-	{Name: "infiniband.aeth.syndrome.credit_count", Title: "Credit Count", Bit: 3, Bits: 5, When: whenAck(Ack)},
+	{Name: "infiniband.aeth.syndrome.credit_count", Title: "Credit Count", Bit: 3, Bits: 5, Names: creditName, When: whenAck(Ack)},
 	{Name: "infiniband.aeth.syndrome.timer", Title: "Timer", Bit: 3, Bits: 5, Names: rnrTimerName, When: whenAck(RNRNak)},
 	{Name: "infiniband.aeth.syndrome.reserved_value", Title: "Reserved", Bit: 3, Bits: 5, When: whenAck(AckReserved)},
 	{Name: "infiniband.aeth.syndrome.error_code", Title: "Error Code", Bit: 3, Bits: 5, Names: nakName, When: whenAck(Nak)},

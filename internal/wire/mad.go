@@ -123,8 +123,10 @@ var madSpec = Spec{ID: HdrMAD, Name: "infiniband.mad", Title: "Management Datagr
 	{Name: "infiniband.mad.attributemodifier", Title: "Attribute Modifier", Base: Hex, Bit: 160, Bits: 32},
 }}
 
+// madDataSpec is for the bytes that nothing describes. Wireshark's
+// infiniband.mad.data is another thing: all 232 bytes behind the header.
 var madDataSpec = Spec{ID: HdrMADData, Name: "infiniband.mad.payload", Title: "Management Datagram Data", Fields: []Field{
-	{Name: "infiniband.mad.data", Title: "MAD Data Payload", Kind: Bytes},
+	{Name: "infiniband.mad.undecoded", Title: "Undecoded Data", Kind: Bytes},
 }}
 
 func madIsDirected(h []byte) bool { return h[madMgmtClass] == ClassSMPDirected }

@@ -203,36 +203,42 @@ func (w *madWalk) sa(m MAD) {
 	if len(r) < RMPPLen {
 		return // cut: what follows cannot be told
 	}
-	if r.active() && (r.Type() == RMPPStop || r.Type() == RMPPAbort) {
+	kind := RMPPNone
+	if r.active() {
+		kind = r.Type()
+	}
+	switch kind {
+	case RMPPStop, RMPPAbort:
 		w.rest(HdrRMPPError)
+		return
+	case RMPPAck:
+		w.fixed(HdrSA)
 		return
 	}
 	at = w.at
-	if !w.fixed(HdrSA) {
-		return
+	if w.fixed(HdrSA) {
+		w.saRecords(m.AttributeID(), kind == RMPPData, r, w.captured(at, saHeaderLen))
 	}
-	if r.active() && r.Type() != RMPPData {
-		return
-	}
-	segmented := r.active()
-	if segmented && r.Data1() > 1 {
-		w.rest(HdrMADData) // records may begin anywhere in a later segment
-		return
-	}
-	if m.AttributeID() == 0x0002 {
-		w.saNotice()
-		return
-	}
-	record := saRecordOf(m.AttributeID())
-	if record.parts[0] == HdrNone {
+}
+
+// saRecords pushes what follows the subnet administration header h, in one
+// segment of several when segmented is set.
+func (w *madWalk) saRecords(attr uint16, segmented bool, r RMPP, h []byte) {
+	record := saRecordOf(attr)
+	switch {
+	case segmented && r.Data1() > 1: // its records may begin anywhere
 		w.rest(HdrMADData)
-		return
-	}
-	if h := w.captured(at, saHeaderLen); segmented && len(h) == saHeaderLen {
+	case attr == 0x0002:
+		w.saNotice()
+	case record.parts[0] == HdrNone:
+		w.rest(HdrMADData)
+	case record.parts[0] == HdrMultiPathRecord:
+		w.open(HdrMultiPathRecord)
+	case segmented && len(h) == saHeaderLen:
 		w.saTable(record, int(be.Uint16(h[8:]))*8, r)
-		return
+	default:
+		w.saRecord(record)
 	}
-	w.saRecord(record)
 }
 
 // saNotice pushes a forwarded notice, which ends with its issuer's GID.

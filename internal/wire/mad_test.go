@@ -51,7 +51,8 @@ func shown(f *Field, h []byte) string {
 		a, _ := netip.AddrFromSlice(f.Raw(h))
 		return a.String()
 	case Text:
-		return strings.TrimRight(string(f.Raw(h)), "\x00")
+		text, _, _ := strings.Cut(string(f.Raw(h)), "\x00")
+		return text
 	case Bytes:
 		return hex.EncodeToString(f.Raw(h))
 	}
@@ -331,6 +332,7 @@ func TestRecordsOfATable(t *testing.T) {
 		{"two records in the only segment", rmppMAD(0x0020, RMPPData, 7, 1, 20+16, 1), front + " sa@36+20 linkrecord@56+8 linkrecord@64+8"},
 		{"no record", rmppMAD(0x0020, RMPPData, 7, 1, 20, 1), front + " sa@36+20"},
 		{"records of the first of many segments", rmppMAD(0x0035, RMPPData, 3, 1, 4000, 8), front + " sa@36+20 pathrecord@56+64 pathrecord@120+64 pathrecord@184+64 mad.payload@248+8"},
+		{"a segment that is not the last, which is full whatever its payload length", rmppMAD(0x0035, RMPPData, 3, 1, 84, 8), front + " sa@36+20 pathrecord@56+64 pathrecord@120+64 pathrecord@184+64 mad.payload@248+8"},
 		{"more records than are shown", rmppMAD(0x0020, RMPPData, 3, 1, 4000, 1), front + " sa@36+20 linkrecord@56+8 linkrecord@64+8 linkrecord@72+8 linkrecord@80+8 mad.payload@88+168"},
 		{"a later segment", rmppMAD(0x0035, RMPPData, 1, 2, 0, 8), front + " sa@36+20 mad.payload@56+200"},
 		{"a spacing shorter than the record", rmppMAD(0x0035, RMPPData, 7, 1, 220, 1), front + " sa@36+20 pathrecord@56+64"},
@@ -342,6 +344,18 @@ func TestRecordsOfATable(t *testing.T) {
 		if s := strings.Join(got, " "); s != c.expect || p != 0 {
 			t.Errorf("%s: %s (problems %#x), want %s", c.name, s, p, c.expect)
 		}
+	}
+}
+
+func TestMultiPathRecordHasAsManyGIDsAsItCounts(t *testing.T) {
+	m := newMAD(ClassSA, 0x14, 0x003A)
+	m[saDataOff+15], m[saDataOff+16] = 2, 1
+	if got := strings.Count(shownFields(m)["infiniband.multipathrecord.sdgid"], "::"); got != 3 {
+		t.Errorf("%d GIDs, want 3", got)
+	}
+	m[saDataOff+15], m[saDataOff+16] = 255, 255
+	if got := strings.Count(shownFields(m)["infiniband.multipathrecord.sdgid"], "::"); got != 11 {
+		t.Errorf("%d GIDs, want the 11 that there is room for", got)
 	}
 }
 

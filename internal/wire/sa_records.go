@@ -25,8 +25,8 @@ var saBlockKeySpec = Spec{ID: HdrSABlockKey, Name: "infiniband.sa.blockkey", Tit
 
 var saMulticastKeySpec = Spec{ID: HdrSAMulticastKey, Name: "infiniband.sa.multicastkey", Title: "Record Key", Len: 8, Fields: []Field{
 	{Name: "infiniband.sa.lid", Title: "LID", Base: Hex, Bits: 16},
-	{Name: "infiniband.sa.position", Title: "Position", Base: Hex, Bit: 18, Bits: 4},
-	{Name: "infiniband.sa.blocknum_ninebit", Title: "Block Number", Base: Hex, Bit: 22, Bits: 10},
+	{Name: "infiniband.sa.position", Title: "Position", Base: Hex, Bit: 16, Bits: 4},
+	{Name: "infiniband.sa.blocknum_ninebit", Title: "Block Number", Base: Hex, Bit: 23, Bits: 9},
 }}
 
 var saVLArbitrationKeySpec = Spec{ID: HdrSAVLArbitrationKey, Name: "infiniband.sa.vlarbitrationkey", Title: "Record Key", Len: 8, Fields: []Field{
@@ -62,15 +62,17 @@ var linkRecordSpec = Spec{ID: HdrLinkRecord, Name: "infiniband.linkrecord", Titl
 }}
 
 // Wireshark files the service record's fields under linkrecord.
-var serviceRecordSpec = Spec{ID: HdrServiceRecord, Name: "infiniband.servicerecord", Title: "Service Record", Len: 176, Fields: []Field{
+var serviceRecordSpec = Spec{ID: HdrServiceRecord, Name: "infiniband.servicerecord", Title: "Service Record", Len: 176, Fields: concat([]Field{
 	{Name: "infiniband.linkrecord.serviceid", Title: "Service ID", Base: Hex, Bits: 64},
 	{Name: "infiniband.linkrecord.servicegid", Title: "Service GID", Kind: IPv6, Bit: 64, Bits: 128},
 	{Name: "infiniband.linkrecord.servicep_key", Title: "Service P_Key", Base: Hex, Bit: 192, Bits: 16},
 	{Name: "infiniband.linkrecord.servicelease", Title: "Service Lease", Base: Hex, Bit: 224, Bits: 32},
 	{Name: "infiniband.linkrecord.servicekey", Title: "Service Key", Kind: Bytes, Bit: 256, Bits: 128},
 	{Name: "infiniband.linkrecord.servicename", Title: "Service Name", Kind: Bytes, Bit: 384, Bits: 512},
-	{Name: "infiniband.linkrecord.servicedata", Title: "Service Data", Kind: Bytes, Bit: 896, Bits: 512},
-}}
+}, repeated(4, 128,
+	// In units of 1, 2, 4 and 8 bytes.
+	Field{Name: "infiniband.linkrecord.servicedata", Title: "Service Data", Kind: Bytes, Bit: 896, Bits: 128},
+))}
 
 var pathRecordSpec = Spec{ID: HdrPathRecord, Name: "infiniband.pathrecord", Title: "Path Record", Len: 64, Fields: []Field{
 	{Name: "infiniband.pathrecord.serviceid", Title: "Service ID", Base: Hex, Bits: 64},
@@ -130,9 +132,9 @@ var traceRecordSpec = Spec{ID: HdrTraceRecord, Name: "infiniband.tracerecord", T
 	{Name: "infiniband.tracerecord.exitport", Title: "Exit Port", Base: Hex, Bit: 360, Bits: 8},
 }}
 
-// The source and destination GIDs that end a MultiPathRecord are as many as
-// its two counts say; the first is named.
-var multiPathRecordSpec = Spec{ID: HdrMultiPathRecord, Name: "infiniband.multipathrecord", Title: "Multi-Path Record", Len: 40, Fields: []Field{
+// The source and then the destination GIDs end a MultiPathRecord, as many as
+// its two counts say.
+var multiPathRecordSpec = Spec{ID: HdrMultiPathRecord, Name: "infiniband.multipathrecord", Title: "Multi-Path Record", Len: 24, Fields: concat([]Field{
 	{Name: "infiniband.multipathrecord.rawtraffic", Title: "Raw Traffic", Base: Hex, Bits: 1},
 	{Name: "infiniband.multipathrecord.flowlabel", Title: "Flow Label", Base: Hex, Bit: 4, Bits: 20},
 	{Name: "infiniband.multipathrecord.hoplimit", Title: "Hop Limit", Base: Hex, Bit: 24, Bits: 8},
@@ -151,8 +153,17 @@ var multiPathRecordSpec = Spec{ID: HdrMultiPathRecord, Name: "infiniband.multipa
 	{Name: "infiniband.multipathrecord.gidscope", Title: "GID Scope", Base: Hex, Bit: 114, Bits: 6},
 	{Name: "infiniband.multipathrecord.sgidcount", Title: "SGID Count", Base: Hex, Bit: 120, Bits: 8},
 	{Name: "infiniband.multipathrecord.dgidcount", Title: "DGID Count", Base: Hex, Bit: 128, Bits: 8},
-	{Name: "infiniband.multipathrecord.sdgid", Title: "SDGID", Kind: IPv6, Bit: 192, Bits: 128},
-}}
+}, multiPathGIDs())}
+
+// multiPathGIDs lists the GIDs that one datagram has room for.
+func multiPathGIDs() []Field {
+	const room = (MADLen - saDataOff - 24) / 16
+	gids := repeated(room, 128, Field{Name: "infiniband.multipathrecord.sdgid", Title: "SDGID", Kind: IPv6, Bit: 192, Bits: 128})
+	for i := range gids {
+		gids[i].When = func(h []byte) bool { return i < int(h[15])+int(h[16]) }
+	}
+	return gids
+}
 
 var serviceAssociationRecordSpec = Spec{ID: HdrServiceAssociationRecord, Name: "infiniband.serviceassociationrecord", Title: "Service Association Record", Len: 80, Fields: []Field{
 	{Name: "infiniband.serviceassociationrecord.servicekey", Title: "Service Key", Kind: Bytes, Bits: 128},

@@ -3,9 +3,8 @@ package wire
 // Where the parts of a subnet management packet lie in the datagram
 // (IBTA vol. 1, 14.2.1.1 and 14.2.1.2).
 const (
-	smpDataOff  = 64
-	smpDataEnd  = 128
-	smpPathsEnd = 256
+	smpDataOff = 64
+	smpDataEnd = 128
 )
 
 // The header of a LID-routed subnet management packet:

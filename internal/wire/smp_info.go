@@ -136,7 +136,7 @@ var smInfoSpec = Spec{ID: HdrSMInfo, Name: "infiniband.sminfo", Title: "Subnet M
 
 var vendorDiagSpec = Spec{ID: HdrVendorDiag, Name: "infiniband.vendordiag", Title: "Vendor Diagnostics", Len: 64, Fields: []Field{
 	{Name: "infiniband.vendordiag.nextindex", Title: "Next Index", Base: Hex, Bits: 16},
-	{Name: "infiniband.vendordiag.diagdata", Title: "Diagnostic Data", Kind: Bytes, Bit: 32, Bits: 480},
+	{Name: "infiniband.vendordiag.diagdata", Title: "Diagnostic Data", Kind: Bytes, Bit: 16, Bits: 496},
 }}
 
 var ledInfoSpec = Spec{ID: HdrLedInfo, Name: "infiniband.ledinfo", Title: "LED Info", Len: 4, Fields: []Field{

@@ -39,7 +39,7 @@ var multicastForwardingTableSpec = Spec{ID: HdrMulticastForwardingTable, Name: "
 )}
 
 // linkSpeedWidthPairsSpec says which widths a set of ports can have at each
-// speed.
+// speed (IBTA vol. 1, 14.2.5; Wireshark shows one bit of each set).
 var linkSpeedWidthPairsSpec = Spec{ID: HdrLinkSpeedWidthPairs, Name: "infiniband.linkspeedwidthpairstable", Title: "Link Speed Width Pairs Table", Len: 36, Fields: []Field{
 	{Name: "infiniband.linkspeedwidthpairstable.numtables", Title: "Number of Tables", Base: Hex, Bits: 8},
 	{Name: "infiniband.linkspeedwidthpairstable.portmask", Title: "Port Mask", Kind: Bytes, Bit: 8, Bits: 256},

@@ -67,7 +67,7 @@ func (w *worker) load(j *job, i int, previous int64) {
 	w.p.Number = j.first + i
 	w.p.Time, w.p.HasTime = rec.Time, rec.HasTime
 	w.p.Previous, w.p.First = previous, j.firstTime
-	w.p.Interface, w.p.Comment = int(rec.Interface), rec.Comment
+	w.p.Interface, w.p.Comment, w.p.FCSLen = int(rec.Interface), rec.Comment, int(rec.FCSLen)
 	w.p.PDUs = nil
 	w.p.Parse(rec.Link, rec.Data, rec.WireLen)
 }

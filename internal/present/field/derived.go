@@ -14,8 +14,8 @@ import (
 var derived = []Ref{
 	{Name: "frame", Title: "Frame", Kind: None, derive: always},
 	{Name: "frame.number", Title: "Frame Number", Kind: Uint, derive: number(func(p *packet.Packet) uint64 { return uint64(p.Number) })},
-	{Name: "frame.len", Title: "Frame length on the wire", Kind: Uint, derive: number(func(p *packet.Packet) uint64 { return uint64(p.Frame.WireLen) })},
-	{Name: "frame.cap_len", Title: "Frame length stored into the capture file", Kind: Uint, derive: number(func(p *packet.Packet) uint64 { return uint64(len(p.Frame.Data)) })},
+	{Name: "frame.len", Title: "Frame length on the wire", Kind: Uint, derive: number(frameLen)},
+	{Name: "frame.cap_len", Title: "Frame length stored into the capture file", Kind: Uint, derive: number(func(p *packet.Packet) uint64 { return uint64(len(p.Frame.Data) - recordHeader(&p.Frame)) })},
 	{Name: "frame.time", Title: "Arrival Time", Kind: Time, derive: timeOf(func(p *packet.Packet) int64 { return p.Time })},
 	{Name: "frame.time_epoch", Title: "Epoch Time", Kind: Span, derive: timeOf(func(p *packet.Packet) int64 { return p.Time })},
 	{Name: "frame.time_relative", Title: "Time since first frame", Kind: Span, derive: timeOf(func(p *packet.Packet) int64 { return p.Time - p.First })},
@@ -33,7 +33,7 @@ var derived = []Ref{
 	{Name: "infiniband.payload.len", Title: "Payload length on the wire, pad left out", Kind: Uint, derive: payloadLen},
 
 	{Name: "iwarp_mpa", Title: "iWARP Marker PDU Aligned framing", Kind: None, derive: protocol(hasPDU)},
-	{Name: "iwarp_mpa.crc_check", Title: "Computed CRC32c", Kind: Uint, Base: wire.Hex, digits: 8, derive: fpduCRC},
+	{Name: "iwarp_mpa.crc.computed", Title: "Computed CRC32c", Kind: Uint, Base: wire.Hex, digits: 8, derive: fpduCRC},
 	{Name: "iwarp_mpa.crc.status", Title: "CRC32c verdict", Kind: Text, derive: fpduStatus},
 
 	{Name: "_ws.expert", Title: "Expert information", Kind: None, derive: protocol((*packet.Packet).Noteworthy)},
@@ -62,6 +62,32 @@ func timeOf(of func(p *packet.Packet) int64) func([]Value, *packet.Packet) []Val
 		}
 		return dst
 	}
+}
+
+// frameLen is the length of the frame on the wire, which an ERF record keeps
+// beside its own length.
+func frameLen(p *packet.Packet) uint64 {
+	if h := p.Frame.View(wire.HdrERF); len(h) == wire.ERFLen {
+		return uint64(wire.ERF(h).WireLen())
+	}
+	return uint64(p.Frame.WireLen)
+}
+
+// recordHeader is the length of the ERF headers, and of the pad that an
+// Ethernet record has behind them: bytes of the record that no wire carried.
+func recordHeader(f *wire.Frame) int {
+	n := 0
+	for _, h := range f.Headers() {
+		switch {
+		case h.ID == wire.HdrERF || h.ID == wire.HdrERFExt:
+			n += int(h.Len)
+		case h.ID == wire.HdrEthernet && n > 0:
+			return min(n+wire.ERFEthernetPad, len(f.Data))
+		default:
+			return min(n, len(f.Data))
+		}
+	}
+	return min(n, len(f.Data))
 }
 
 func interfaceID(dst []Value, p *packet.Packet) []Value {

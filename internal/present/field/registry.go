@@ -22,14 +22,20 @@ func buildRegistry() map[string]*Ref {
 	for _, either := range eithers {
 		addEither(list, either)
 	}
-	for i := range derived {
-		list[derived[i].Name] = &derived[i]
+	for _, table := range [][]Ref{derived, parts, nvmeStatus} {
+		for i := range table {
+			list[table[i].Name] = &table[i]
+		}
 	}
 	return list
 }
 
+// addHeader enters a header and its fields. A header that is one field under
+// its own name is entered once, with the field's kind.
 func addHeader(list map[string]*Ref, spec *wire.Spec) {
-	add(list, &Ref{Name: spec.Name, Title: spec.Title, Kind: Bytes}, source{header: spec.ID})
+	if !namesItself(spec) {
+		add(list, &Ref{Name: spec.Name, Title: spec.Title, Kind: Bytes}, source{header: spec.ID})
+	}
 	for i := range spec.Fields {
 		f := &spec.Fields[i]
 		ref := &Ref{
@@ -38,6 +44,10 @@ func addHeader(list map[string]*Ref, spec *wire.Spec) {
 		}
 		add(list, ref, source{header: spec.ID, field: f})
 	}
+}
+
+func namesItself(spec *wire.Spec) bool {
+	return slices.ContainsFunc(spec.Fields, func(f wire.Field) bool { return f.Name == spec.Name })
 }
 
 // add enters a field, or one more place for a field that several headers have.

@@ -219,7 +219,7 @@ func checkMember(t *memberTree) (test, *fault) {
 	}
 	need := quantified(t.quantifier, forAny)
 	numbers := &inSpans{of: left.operand, class: classOf(left.kind), need: need}
-	strings := &inByteSpans{of: left.operand, order: byteOrder(left.kind), need: need}
+	texts := &inByteSpans{of: left.operand, order: byteOrder(left.kind), need: need}
 	var others anyOf
 	for _, e := range t.set {
 		if !isLiteral(e.first) || e.last != nil && !isLiteral(e.last) {
@@ -243,14 +243,14 @@ func checkMember(t *memberTree) (test, *fault) {
 		}
 		numbers.spans = append(numbers.spans, l.spans...)
 		if l.spans == nil {
-			strings.spans = append(strings.spans, l.bytes)
+			texts.spans = append(texts.spans, l.bytes)
 		}
 	}
 	switch {
 	case len(numbers.spans) > 0:
 		others = append(others, numbers)
-	case len(strings.spans) > 0:
-		others = append(others, strings)
+	case len(texts.spans) > 0:
+		others = append(others, texts)
 	}
 	if len(others) == 1 {
 		return others[0], nil

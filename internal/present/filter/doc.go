@@ -4,10 +4,15 @@
 // A filter passes three stages: lexer.go and parser.go make a syntax tree,
 // check.go gives every part of it a type and turns literals into values, and
 // eval.go runs the result on packets without allocating. The language is the
-// one that wireshark-filter(4) describes; three things are different on
-// purpose. "xor" and "^^" exist (they came with Wireshark 4.2), a slice or a
-// function may stand before "in", and a negative number that is compared with
-// an unsigned field is an error instead of a filter that never matches.
+// one that wireshark-filter(4) describes, with these differences:
+//
+//   - "xor" and "^^" exist (they came with Wireshark 4.2);
+//   - a slice or a function may stand before "in", and in a function;
+//   - a negative number that is compared with an unsigned field is an error,
+//     where tshark's filter never matches;
+//   - regular expressions are Go's, which lack back references and look-around;
+//   - the bytes of a header ("udp contains ...") are the header's own, where
+//     tshark's reach to the end of the packet; "frame" has them all.
 package filter
 
 import "github.com/rocecap/rocecap/internal/present/packet"

@@ -108,6 +108,7 @@ func checkExtreme(o *operandTree, args []*typed, sign int) (*typed, *fault) {
 }
 
 func checkLower(o *operandTree, args []*typed) (*typed, *fault) { return checkCase(o, args, 'A', 'Z') }
+
 func checkUpper(o *operandTree, args []*typed) (*typed, *fault) { return checkCase(o, args, 'a', 'z') }
 
 func checkCase(o *operandTree, args []*typed, first, last byte) (*typed, *fault) {

@@ -18,6 +18,7 @@ type Packet struct {
 	First     int64 // time of the capture's first packet
 	Interface int   // index of the capture interface, -1 when unknown
 	Comment   string
+	FCSLen    int // bytes of frame check sequence that the frame ends with, -1 when unknown
 
 	Frame wire.Frame
 	PDUs  []*iwarp.PDU // iWARP units that this packet completed

@@ -24,6 +24,7 @@ type JSON struct{}
 // Append adds the packet's object and a newline to dst.
 func (JSON) Append(dst []byte, p *packet.Packet) []byte {
 	seen := look(&p.Frame)
+	seen.width = 0
 	dst = appendCount(dst, `{"number":`, p.Number, "")
 	if p.HasTime {
 		dst = append(dst, `,"time":"`...)

@@ -16,9 +16,11 @@ type sight struct {
 	aeth  wire.AETH // the same
 	mad   bool
 	ecn   uint8 // of the innermost IP header or GRH
+	width int   // room for the opcode's name
 }
 
 func look(f *wire.Frame) (s sight) {
+	s.width = widthOpcode
 	for _, h := range f.Headers() {
 		switch h.ID {
 		case wire.HdrEthernet, wire.HdrLRH, wire.HdrIPv4, wire.HdrIPv6, wire.HdrGRH:

@@ -26,7 +26,7 @@ func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 		dst = append(dst, ' ')
 		dst = field.AppendHex(dst, uint64(op), 2)
 	}
-	dst = pad(dst, start, widthOpcode)
+	dst = pad(dst, start, s.width)
 	dst = append(dst, " QP "...)
 	dst = field.AppendHex(dst, uint64(bth.DestQP()), 6)
 	dst = append(dst, " PSN "...)

@@ -1,9 +1,11 @@
 package text
 
 import (
+	"math/bits"
 	"strconv"
 	"time"
 
+	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/present/field"
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -16,8 +18,8 @@ type Tree struct {
 }
 
 const (
-	widthPlace = 10
-	widthText  = 58
+	widthPlace = 12
+	widthText  = 62
 )
 
 // Append adds the packet's tree, with an empty line behind it, to dst.
@@ -31,6 +33,7 @@ func (t *Tree) Append(dst []byte, p *packet.Packet) []byte {
 		stack := p.Stack(i)
 		for _, h := range stack.Headers() {
 			dst = t.appendHeader(dst, stack, h, base)
+			dst = appendVerdict(dst, h.ID, p.CRC())
 		}
 	}
 	for _, note := range p.AppendNotes(nil) {
@@ -64,6 +67,25 @@ func (t *Tree) appendFrame(dst []byte, p *packet.Packet) []byte {
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// appendVerdict adds, under a CRC, what it says.
+func appendVerdict(dst []byte, id wire.HeaderID, crc *packet.Judgement) []byte {
+	var v icrc.Verdict
+	switch id {
+	case wire.HdrICRC:
+		v = crc.ICRC
+	case wire.HdrVCRC:
+		v = crc.VCRC
+	}
+	if v == icrc.NotApplicable {
+		return dst
+	}
+	dst = append(append(dst, "                Verdict: "...), v.String()...)
+	if v == icrc.Bad && id == wire.HdrICRC {
+		dst = field.AppendHex(append(dst, ", should be "...), uint64(bits.ReverseBytes32(crc.Computed)), 8)
+	}
+	return append(dst, '\n')
 }
 
 func appendCount(dst []byte, before string, n int, behind string) []byte {

@@ -150,9 +150,8 @@ func FuzzTracker(f *testing.F) {
 			return
 		}
 		packets := interleave(r, y.cut(r, true, 0, step), y.cut(r, false, 0, step))
-		packets = append(y.syn(), packets...)
 		shuffle(r, packets, 3)
-		packets = duplicate(r, packets)
+		packets = append(y.syn(), duplicate(r, packets)...)
 		for i := range packets {
 			p := &packets[i]
 			switch r.IntN(8) {

@@ -17,11 +17,11 @@ func NewConn(b *Budget) *Conn {
 }
 
 // Restarts reports that the segment begins a new connection on the ports of
-// the old one: a SYN whose sequence number is not the one that the direction
-// began with. The caller then flushes and resets the old connection.
+// the old one: a SYN whose sequence number is not the one before the first byte
+// of the direction. The caller then flushes and resets the old connection.
 func (c *Conn) Restarts(dir int, s Segment) bool {
 	h := &c.halves[dir]
-	return s.Flags&SYN != 0 && h.known && (!h.syn || h.isn != s.Seq)
+	return s.Flags&SYN != 0 && h.known && h.isn != s.Seq
 }
 
 // Push takes one segment of direction dir, 0 or 1.

@@ -19,7 +19,6 @@ const storedCost = 128
 type half struct {
 	budget *Budget
 	known  bool // base is set
-	syn    bool // base comes from a SYN
 	fin    bool
 	skip   bool // do not wait for holes
 	isn    uint32
@@ -56,7 +55,6 @@ func (h *half) push(s Segment) {
 	if !h.known {
 		h.known = true
 		h.base = s.Seq
-		h.syn = s.Flags&SYN != 0
 		h.isn = s.Seq - 1
 	}
 	if s.Flags&FIN != 0 {
