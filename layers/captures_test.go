@@ -52,7 +52,7 @@ func captured(t testing.TB) []frame {
 	t.Helper()
 	shared := testneed.Shared(t)
 	var all []frame
-	for _, pattern := range []string{"fixtures/*.pcap", "captures/recorded/*.pcap*", "captures/public/*erf.pcap", "captures/public/ethernet_pause.cap", "cases/*.pcap"} {
+	for _, pattern := range []string{"fixtures/*.pcap", "captures/recorded/*.pcap*", "captures/public/*erf.pcap", "cases/*.pcap"} {
 		names, err := filepath.Glob(filepath.Join(shared, pattern))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("no captures match %s (%v)", pattern, err)

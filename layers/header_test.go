@@ -84,8 +84,12 @@ func singles() []single {
 	}
 }
 
-// reserved holds for fields that a layer need not keep.
+// reserved holds for fields that a layer need not keep: reserved bits, what has
+// them among its bits, and what follows the fixed part.
 func reserved(f *wire.Field) bool {
+	if f.Name == "erf.flags" {
+		return true
+	}
 	name := strings.ToLower(f.Title)
 	for _, word := range []string{"reserved", "private data", "sap supported"} {
 		if strings.Contains(name, word) {

@@ -67,7 +67,7 @@ func (r *RoCE) Has(t gopacket.LayerType) bool {
 	case LayerTypeBTH:
 		return r.BTH.Contents != nil
 	case LayerTypePad:
-		return r.Pad.Contents != nil
+		return len(r.Pad.Contents) > 0
 	case LayerTypeICRC:
 		return r.ICRC.Contents != nil
 	}
@@ -166,7 +166,7 @@ func (r *RoCE) addTo(p gopacket.PacketBuilder) {
 		p.AddLayer(&payload)
 		p.SetApplicationLayer(&payload)
 	}
-	if len(r.Pad.Contents) > 0 {
+	if r.Has(LayerTypePad) {
 		p.AddLayer(&r.Pad)
 	}
 	if r.Has(LayerTypeICRC) {

@@ -9,10 +9,10 @@ CGO_ENABLED=0 go build -o "$bin/" ./cmd/rocecap ./scripts/picture
 
 show() {
 	echo "\$ rocecap $*"
-	"$bin/rocecap" "$@" || true
+	CLICOLOR_FORCE=1 "$bin/rocecap" "$@" || true
 }
 {
-	show decode --color always -c 17 pcaps/fixtures/t.pcap
+	show decode -c 17 pcaps/fixtures/t.pcap
 	echo
 	show icrc pcaps/py_flush.pcap
 } | "$bin/picture" >docs/decode.svg

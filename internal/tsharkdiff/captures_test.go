@@ -1,7 +1,10 @@
 package tsharkdiff
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,30 +16,59 @@ import (
 )
 
 // captures returns the captures of the repository and, when it is there, of
-// the folder beside it.
+// the folder beside it, each content once.
 func captures(t *testing.T) []string {
 	t.Helper()
 	root := testneed.ModuleRoot(t)
+	seen := map[[sha256.Size]byte]bool{}
 	var files []string
-	for _, pattern := range []string{
-		"pcaps/*.pcap*", "pcaps/*.cap", "pcaps/*.erf",
-		"../shared/captures/*/*.pcap*", "../shared/captures/*/*.cap", "../shared/captures/*/*.erf",
-		"../shared/fixtures/*.pcap", "../shared/cases/*.pcap",
+	for _, dir := range []string{
+		filepath.Join(root, "pcaps"), filepath.Join(root, "../shared/captures"),
+		filepath.Join(root, "../shared/fixtures"), filepath.Join(root, "../shared/cases"),
 	} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) || err == nil && (entry.IsDir() || !isCapture(path)) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if sum := sha256.Sum256(content); !seen[sum] {
+				seen[sum] = true
+				files = append(files, path)
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, found...)
 	}
-	frames, err := filepath.Glob(filepath.Join(root, "../shared/cases/*.hex"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range frames {
-		files = append(files, hexCapture(t, name))
+	if len(files) == 0 {
+		t.Skip("SKIPPED: there are no captures, neither in pcaps nor in a folder shared beside the repository")
 	}
 	return files
+}
+
+func isCapture(path string) bool {
+	name := strings.TrimSuffix(filepath.Base(path), ".gz")
+	switch filepath.Ext(name) {
+	case ".pcap", ".pcapng", ".cap", ".erf", ".hex":
+		return true
+	}
+	return false
+}
+
+// readable returns the capture as a file that both programs can read.
+func readable(t *testing.T, path string) string {
+	t.Helper()
+	if filepath.Ext(path) == ".hex" {
+		return hexCapture(t, path)
+	}
+	return path
 }
 
 // hexCapture makes a capture of a file that holds an Ethernet frame a line, in

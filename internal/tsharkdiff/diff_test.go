@@ -19,6 +19,7 @@ func TestExplore(t *testing.T) {
 	first := map[string]string{}
 	packets, values := 0, 0
 	for _, file := range captures(t) {
+		file = readable(t, file)
 		start := time.Now()
 		theirs := s.decode(t, file, all)
 		mid := time.Now()

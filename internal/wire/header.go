@@ -33,6 +33,7 @@ const (
 	HdrVXLAN
 	HdrGeneve
 	HdrTCPPayload
+	HdrServiceVLAN // an 802.1ad tag
 )
 
 // InfiniBand headers, in the order of the packet.
@@ -60,6 +61,8 @@ const (
 	HdrTrailer // bytes of the frame behind the packet: Ethernet pad, FCS
 	HdrNVMeCommand
 	HdrNVMeResponse
+	HdrNVMeAdmin   // a command on queue 0
+	HdrNVMeFabrics // a command of the Fabrics set, on any queue
 )
 
 // iWARP headers (mpa.go, ddp.go, rdmap.go, terminate.go).

@@ -15,6 +15,16 @@ const (
 	nvmeFabrics = 0x7F
 )
 
+// nvmeQueue reads the queue number that the private data of a CM REQ names
+// (NVMe over Fabrics 1.1, 7.3.6.4: record format, queue ID, both
+// little-endian). Only record format 0 is defined.
+func nvmeQueue(private []byte) (queue uint16, ok bool) {
+	if len(private) < 4 || private[0] != 0 || private[1] != 0 {
+		return 0, false
+	}
+	return uint16(private[2]) | uint16(private[3])<<8, true
+}
+
 // nvmeIOName names an opcode of the I/O command set.
 func nvmeIOName(v uint64) string {
 	switch v {
@@ -32,8 +42,31 @@ func nvmeIOName(v uint64) string {
 		return "Write Zeroes"
 	case 0x09:
 		return "Dataset Management"
-	case nvmeFabrics:
-		return "Fabrics"
+	}
+	return ""
+}
+
+// nvmeAdminName names an opcode of the admin command set.
+func nvmeAdminName(v uint64) string {
+	switch v {
+	case 0x02:
+		return "Get Log Page"
+	case 0x06:
+		return "Identify"
+	case 0x08:
+		return "Abort"
+	case 0x09:
+		return "Set Features"
+	case 0x0A:
+		return "Get Features"
+	case 0x0C:
+		return "Asynchronous Event Request"
+	case 0x0D:
+		return "Namespace Management"
+	case 0x15:
+		return "Namespace Attachment"
+	case 0x18:
+		return "Keep Alive"
 	}
 	return ""
 }
@@ -73,33 +106,83 @@ func nvmeSGLName(v uint64) string {
 	return ""
 }
 
-func nvmeIsFabrics(h []byte) bool { return len(h) > 0 && h[0] == nvmeFabrics }
-
-func nvmeHasNSID(h []byte) bool { return !nvmeIsFabrics(h) }
-
-// nvmeHasBlocks is true of the commands that name a range of blocks. Queue 0
-// gives the same opcodes another meaning; UpperNVMeAdmin has its own header.
+// nvmeHasBlocks is true of the commands that name a range of blocks.
 func nvmeHasBlocks(h []byte) bool { return len(h) > 0 && (h[0] == nvmeWrite || h[0] == nvmeRead) }
 
 func nvmeKeyed(h []byte) bool { return len(h) > 39 && h[39]>>4 == 4 }
 
-var nvmeCommandSpec = Spec{ID: HdrNVMeCommand, Name: "nvme.cmd", Title: "NVMe Command", Len: NVMeCommandLen, Fields: []Field{
-	{Name: "nvme.cmd.opc", Title: "Opcode", Base: Hex, Bit: 0, Bits: 8, Names: nvmeIOName},
-	{Name: "nvme.cmd.psdt", Title: "PRP Or SGL", Base: Hex, Bit: 8, Bits: 2},
-	{Name: "nvme.cmd.fuse_op", Title: "Fuse Operation", Base: Hex, Bit: 14, Bits: 2},
-	{Name: "nvme.cmd.cid", Title: "Command ID", Base: Hex, Bit: 16, Bits: 16, Little: true},
-	{Name: "nvme.cmd.fctype", Title: "Fabrics Command Type", Base: Hex, Bit: 32, Bits: 8, Names: nvmeFabricsName, When: nvmeIsFabrics},
-	{Name: "nvme.cmd.nsid", Title: "Namespace Id", Base: Hex, Bit: 32, Bits: 32, Little: true, When: nvmeHasNSID},
-	{Name: "nvme.cmd.mptr", Title: "Metadata Pointer", Base: Hex, Bit: 128, Bits: 64, Little: true, When: nvmeHasNSID},
+// nvmeCommon are the fields of every command but those of the Fabrics set.
+func nvmeCommon(opcodes func(uint64) string) []Field {
+	return []Field{
+		{Name: "nvme.cmd.opc", Title: "Opcode", Base: Hex, Bit: 0, Bits: 8, Names: opcodes},
+		{Name: "nvme.cmd.psdt", Title: "PRP Or SGL", Base: Hex, Bit: 8, Bits: 2},
+		{Name: "nvme.cmd.fuse_op", Title: "Fuse Operation", Base: Hex, Bit: 14, Bits: 2},
+		{Name: "nvme.cmd.cid", Title: "Command ID", Base: Hex, Bit: 16, Bits: 16, Little: true},
+		{Name: "nvme.cmd.nsid", Title: "Namespace Id", Base: Hex, Bit: 32, Bits: 32, Little: true},
+		{Name: "nvme.cmd.mptr", Title: "Metadata Pointer", Base: Hex, Bit: 128, Bits: 64, Little: true},
+	}
+}
+
+var nvmeSGL = []Field{
 	{Name: "nvme.cmd.sgl1.addr", Title: "SGL Address", Base: Hex, Bit: 192, Bits: 64, Little: true},
 	{Name: "nvme.cmd.sgl1.len", Title: "SGL Length", Bit: 256, Bits: 24, Little: true, When: nvmeKeyed},
 	{Name: "nvme.cmd.sgl1.key", Title: "SGL Key", Base: Hex, Bit: 280, Bits: 32, Little: true, When: nvmeKeyed},
 	{Name: "nvme.cmd.sgl1.len", Title: "SGL Length", Bit: 256, Bits: 32, Little: true, When: func(h []byte) bool { return !nvmeKeyed(h) }},
 	{Name: "nvme.cmd.sgl.type", Title: "Descriptor Type", Base: Hex, Bit: 312, Bits: 4, Names: nvmeSGLName},
 	{Name: "nvme.cmd.sgl.subtype", Title: "Descriptor Sub Type", Base: Hex, Bit: 316, Bits: 4},
-	{Name: "nvme.cmd.slba", Title: "Start LBA", Base: Hex, Bit: 320, Bits: 64, Little: true, When: nvmeHasBlocks},
-	{Name: "nvme.cmd.nlb", Title: "Number of Logical Blocks, less one", Bit: 384, Bits: 16, Little: true, When: nvmeHasBlocks},
-}}
+}
+
+var nvmeCommandSpec = Spec{ID: HdrNVMeCommand, Name: "nvme.cmd", Title: "NVMe Command", Len: NVMeCommandLen, Fields: concat(
+	nvmeCommon(nvmeIOName), nvmeSGL, []Field{
+		{Name: "nvme.cmd.slba", Title: "Start LBA", Base: Hex, Bit: 320, Bits: 64, Little: true, When: nvmeHasBlocks},
+		{Name: "nvme.cmd.nlb0", Title: "Number of Logical Blocks, less one", Bit: 384, Bits: 16, Little: true, When: nvmeHasBlocks},
+	})}
+
+var nvmeAdminSpec = Spec{ID: HdrNVMeAdmin, Name: "nvme.cmd", Title: "NVMe Admin Command", Len: NVMeCommandLen, Fields: concat(nvmeCommon(nvmeAdminName), nvmeSGL)}
+
+// nvmeFabricsIs says of which Fabrics command a field is.
+func nvmeFabricsIs(fctype byte) func(h []byte) bool {
+	return func(h []byte) bool { return len(h) > 4 && h[4] == fctype }
+}
+
+func nvmeIsProperty(h []byte) bool { return nvmeFabricsIs(0x00)(h) || nvmeFabricsIs(0x04)(h) }
+
+var nvmeFabricsSpec = Spec{ID: HdrNVMeFabrics, Name: "nvme.fabrics.cmd", Title: "NVMe Fabrics Command", Len: NVMeCommandLen, Fields: concat(
+	[]Field{
+		{Name: "nvme.fabrics.cmd.opc", Title: "Opcode", Kind: Bytes, Bit: 0, Bits: 8},
+		{Name: "nvme.fabrics.cmd.cid", Title: "Command Identifier", Base: Hex, Bit: 16, Bits: 16, Little: true},
+		{Name: "nvme.fabrics.cmd.fctype", Title: "Fabric Command Type", Base: Hex, Bit: 32, Bits: 8, Names: nvmeFabricsName},
+	},
+	nvmeWhen(nvmeFabricsIs(0x01), nvmeSGL...),
+	nvmeWhen(nvmeFabricsIs(0x01),
+		Field{Name: "nvme.fabrics.cmd.connect.recfmt", Title: "Record Format", Bit: 320, Bits: 16, Little: true},
+		Field{Name: "nvme.fabrics.cmd.connect.qid", Title: "Queue ID", Bit: 336, Bits: 16, Little: true},
+		Field{Name: "nvme.fabrics.cmd.connect.sqsize", Title: "Submission Queue Size, less one", Bit: 352, Bits: 16, Little: true},
+		Field{Name: "nvme.fabrics.cmd.connect.cattr", Title: "Connect Attributes", Base: Hex, Bit: 368, Bits: 8},
+		Field{Name: "nvme.fabrics.cmd.connect.kato", Title: "Keep Alive Timeout, ms", Bit: 384, Bits: 32, Little: true},
+	),
+	nvmeWhen(nvmeIsProperty,
+		Field{Name: "nvme.fabrics.cmd.prop_get_set.attrib.size", Title: "Property Size", Base: Hex, Bit: 325, Bits: 3},
+		Field{Name: "nvme.fabrics.cmd.prop_get_set.offset", Title: "Offset", Base: Hex, Bit: 352, Bits: 32, Little: true},
+	),
+)}
+
+// nvmeWhen makes fields exist only in some commands.
+func nvmeWhen(when func(h []byte) bool, fields ...Field) []Field {
+	list := make([]Field, 0, len(fields))
+	for _, f := range fields {
+		f.When = both(when, f.When)
+		list = append(list, f)
+	}
+	return list
+}
+
+func both(a, b func(h []byte) bool) func(h []byte) bool {
+	if b == nil {
+		return a
+	}
+	return func(h []byte) bool { return a(h) && b(h) }
+}
 
 var nvmeResponseSpec = Spec{ID: HdrNVMeResponse, Name: "nvme.cqe", Title: "NVMe Completion", Len: NVMeResponseLen, Fields: []Field{
 	{Name: "nvme.cqe.dword0", Title: "DWORD0", Base: Hex, Bit: 0, Bits: 32, Little: true},

@@ -1,10 +1,12 @@
 package wire
 
+import "math"
+
 // Parse finds every header of a captured frame in one pass. wireLen is the
 // frame's length on the wire; 0 means that data is all of it. Parse never
 // reads beyond data and never fails: what is wrong is in f.Problems.
 func (f *Frame) Parse(link LinkType, data []byte, wireLen int) {
-	f.reset(link, data, max(wireLen, len(data)))
+	f.reset(link, data, max(min(wireLen, math.MaxInt32), len(data))) // a Header counts in int32
 	switch link {
 	case LinkEthernet:
 		f.ethernet(0, f.WireLen)
@@ -54,12 +56,13 @@ func (f *Frame) push(id HeaderID, off, n, end int) bool {
 // field could be read, and reports whether all of it is there.
 func (f *Frame) extend(n, end int) bool {
 	h := &f.hdrs[f.n-1]
-	if n < int(h.Len) || int(h.Off)+n > end {
+	room := end - int(h.Off)
+	short := n < int(h.Len) || n > room
+	if short {
 		f.Problems |= ProblemShort
-		return false
 	}
-	h.Len = int32(n)
-	return int(h.Off)+n <= len(f.Data)
+	h.Len = max(h.Len, int32(min(n, room)))
+	return !short && int(h.Off)+n <= len(f.Data)
 }
 
 // trailer records the bytes that follow the packet: Ethernet pad and FCS.
@@ -68,8 +71,8 @@ func (f *Frame) trailer() {
 	if f.VCRC >= 0 {
 		end = f.VCRC + VCRCLen
 	}
-	if end > 0 && end < f.WireLen {
-		f.Push(HdrTrailer, end, f.WireLen-end)
+	if f.End > 0 && end < f.WireLen {
+		f.push(HdrTrailer, end, f.WireLen-end, f.WireLen)
 	}
 }
 
@@ -88,10 +91,10 @@ func (f *Frame) etherType(t uint16, off, end int) {
 		f.ipv6(off, end)
 	case EtherTypeRoCE:
 		f.rocev1(off, end)
-	case EtherTypeVLAN, EtherTypeQinQ, EtherTypeQinQOld:
-		if f.push(HdrVLAN, off, VLANLen, end) {
-			f.etherType(VLAN(f.Data[off:]).EtherType(), off+VLANLen, end)
-		}
+	case EtherTypeVLAN, EtherTypeQinQOld:
+		f.vlan(HdrVLAN, off, end)
+	case EtherTypeQinQ:
+		f.vlan(HdrServiceVLAN, off, end)
 	case EtherTypeMPLS, EtherTypeMPLSMulticast:
 		f.mpls(off, end)
 	case EtherTypeMACControl:
@@ -101,6 +104,12 @@ func (f *Frame) etherType(t uint16, off, end int) {
 		if f.push(HdrARP, off, arpFixedLen, end) {
 			f.extend(ARP(f.Data[off:]).HeaderLen(), end)
 		}
+	}
+}
+
+func (f *Frame) vlan(id HeaderID, off, end int) {
+	if f.push(id, off, VLANLen, end) {
+		f.etherType(VLAN(f.Data[off:]).EtherType(), off+VLANLen, end)
 	}
 }
 
@@ -158,20 +167,19 @@ func (f *Frame) cookedSLL2() {
 
 // ipoib walks a frame of link type 242. libpcap and Wireshark give it 40 bytes
 // before the IPoIB header: a GRH, or zeros and the 20-byte destination address.
-// Other writers leave the zeros out; a known EtherType tells the forms apart.
+// Other writers leave the zeros out; a known EtherType tells that form.
 func (f *Frame) ipoib() {
-	off := GRHLen
+	id, off, n := HdrIPoIBPseudo, GRHLen-IPoIBPseudoLen, IPoIBPseudoLen
 	switch {
-	case f.isIPoIB(GRHLen) && f.Data[0]>>4 == 6:
-		f.push(HdrGRH, 0, GRHLen, f.WireLen)
-	case f.isIPoIB(GRHLen):
-		f.push(HdrIPoIBPseudo, GRHLen-IPoIBPseudoLen, IPoIBPseudoLen, f.WireLen)
-	default:
-		off = IPoIBPseudoLen
-		if !f.push(HdrIPoIBPseudo, 0, IPoIBPseudoLen, f.WireLen) {
-			return
-		}
+	case f.isIPoIB(IPoIBPseudoLen) && !f.isIPoIB(GRHLen):
+		off = 0
+	case len(f.Data) > 0 && f.Data[0]>>4 == 6:
+		id, off, n = HdrGRH, 0, GRHLen
 	}
+	if !f.push(id, off, n, f.WireLen) {
+		return
+	}
+	off += n
 	if f.push(HdrIPoIB, off, IPoIBLen, f.WireLen) {
 		f.etherType(IPoIB(f.Data[off:]).EtherType(), off+IPoIBLen, f.WireLen)
 	}
@@ -214,16 +222,17 @@ func (f *Frame) erf() {
 		f.infiniband(off, erfEnd(rec, off, end))
 	case ERFTypeInfiniBandLink:
 		f.Proto = ProtoIBLink
+		f.End = min(off+FlowControlLen, end)
 		f.push(HdrFlowControl, off, FlowControlLen, end)
 	}
 }
 
-// erfEnd is where the packet of an ERF record ends. wlen is its length on the
-// wire; a record that was not cut may hold fewer bytes than wlen says, because
-// writers disagree whether the Ethernet pad counts.
+// erfEnd is where the packet of an ERF record ends: behind the bytes that wlen
+// counts, though the card may have kept fewer. Some writers count the Ethernet
+// pad in wlen.
 func erfEnd(rec ERF, off, end int) int {
 	wire := off + rec.WireLen()
-	if wire > end && rec.RecordLen() >= end {
+	if rec.Type() == ERFTypeEthernet && wire == end+ERFEthernetPad {
 		return end
 	}
 	return wire

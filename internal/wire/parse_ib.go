@@ -42,6 +42,11 @@ func (f *Frame) infiniband(off, end int) {
 	if wireEnd-end >= VCRCLen {
 		f.VCRC = end
 	}
+	if end < off+LRHLen {
+		f.Problems |= ProblemShort
+		return
+	}
+	f.End = end
 	body := off + LRHLen
 	switch lrh.LNH() {
 	case LNHLocal:
@@ -70,26 +75,33 @@ func (f *Frame) infiniband(off, end int) {
 
 // bth walks the transport headers between off and the end of the ICRC.
 func (f *Frame) bth(off, end int) {
-	f.BTH, f.End = off, end
-	body := end - ICRCLen // where the ICRC begins
-	if f.Problems&ProblemFragment != 0 {
-		body = end // the ICRC is in another fragment
+	f.End = end
+	f.Payload, f.PayloadLen = off, 0
+	body := end
+	if !f.fragment() { // else the ICRC is in another one
+		body -= ICRCLen
 	}
-	if !f.push(HdrBTH, off, BTHLen, body) {
+	read := f.push(HdrBTH, off, BTHLen, body)
+	if off+BTHLen > body {
 		return
 	}
-	if f.Problems&ProblemFragment == 0 {
-		f.ICRC = body
+	f.BTH = off
+	if read {
+		f.transport(off, body)
 	}
+	if !f.fragment() {
+		f.ICRC = body
+		f.push(HdrICRC, body, ICRCLen, end)
+	}
+}
+
+// transport walks what the BTH at off announces, up to end.
+func (f *Frame) transport(off, end int) {
 	bth := BTH(f.Data[off:])
 	info := bth.Opcode().Info()
 	f.judgeBTH(bth, info)
-	at, whole := f.extended(info, off+BTHLen, body)
-	if whole {
-		f.body(bth, info, at, body)
-	}
-	if f.ICRC >= 0 {
-		f.push(HdrICRC, f.ICRC, ICRCLen, end)
+	if at, whole := f.extended(info, off+BTHLen, end); whole {
+		f.body(bth, info, at, end)
 	}
 }
 
@@ -147,7 +159,10 @@ func (f *Frame) judgeExtended(id HeaderID, h []byte) {
 // body records payload and pad between the headers and the ICRC.
 func (f *Frame) body(bth BTH, info *OpcodeInfo, off, end int) {
 	room := end - off
-	f.Payload, f.Pad = off, bth.PadCount()
+	f.Payload = off
+	if !f.fragment() { // else the pad is in the last one
+		f.Pad = bth.PadCount()
+	}
 	if f.Pad > room {
 		f.Problems |= ProblemPad
 		f.Pad = room

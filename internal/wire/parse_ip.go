@@ -46,14 +46,17 @@ func (f *Frame) isVersion(version uint8, off, end int) bool {
 	return true
 }
 
-// limit narrows end to what a length field says, and notes when it says more
-// than there is.
+// limit sets end to what a length field says, and notes when it says more than
+// there is; of what lies in a fragment, the rest is elsewhere.
 func (f *Frame) limit(end *int, says int) {
-	if says > *end {
+	if says > *end && !f.fragment() {
 		f.Problems |= ProblemLength
 	}
 	*end = says
 }
+
+// fragment reports whether the packet lies in one fragment of several.
+func (f *Frame) fragment() bool { return f.Problems&ProblemFragment != 0 }
 
 // ipv6 walks an IPv6 header, its extension headers, and what they carry.
 func (f *Frame) ipv6(off, end int) {
@@ -93,8 +96,7 @@ func (f *Frame) ipv6Next(proto uint8, off, end int) {
 		f.Problems |= ProblemOptions
 		n := IPv6ExtMinLen
 		if id == HdrIPv6Fragment {
-			f.Problems |= ProblemFragment
-			if IPv6Fragment(f.Data[off:]).Offset() != 0 {
+			if f.fragmentHeader(f.Data[off:]) {
 				f.End = end
 				return
 			}
@@ -107,6 +109,15 @@ func (f *Frame) ipv6Next(proto uint8, off, end int) {
 		proto = f.Data[off]
 		off += n
 	}
+}
+
+// fragmentHeader judges a fragment header and reports whether what follows it is
+// the middle of a packet.
+func (f *Frame) fragmentHeader(h IPv6Fragment) (later bool) {
+	if h.IsFragment() {
+		f.Problems |= ProblemFragment
+	}
+	return h.Offset() != 0
 }
 
 // ipProtocol continues with what an IP protocol number announces.
@@ -138,13 +149,12 @@ func (f *Frame) udp(off, end int) {
 	}
 	udp := UDP(f.Data[off:])
 	f.Proto, f.L4 = ProtoUDP, off
-	if n := udp.Length(); n >= UDPLen && f.Problems&ProblemFragment == 0 {
-		if off+n != end {
-			f.Problems |= ProblemLength
-		}
-		end = min(off+n, max(end, off+UDPLen))
-	} else if n < UDPLen {
+	switch n := udp.Length(); {
+	case n < UDPLen:
 		f.Problems |= ProblemLength
+	case off+n != end && !f.fragment():
+		f.Problems |= ProblemLength
+		end = min(off+n, end)
 	}
 	body := off + UDPLen
 	f.Payload, f.PayloadLen, f.End = body, end-body, end

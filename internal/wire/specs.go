@@ -5,6 +5,7 @@ package wire
 var specs = [...]*Spec{
 	HdrEthernet:     &ethernetSpec,
 	HdrVLAN:         &vlanSpec,
+	HdrServiceVLAN:  &serviceVLANSpec,
 	HdrMPLS:         &mplsSpec,
 	HdrSLL:          &sllSpec,
 	HdrSLL2:         &sll2Spec,
@@ -53,6 +54,8 @@ var specs = [...]*Spec{
 	HdrTrailer:      &trailerSpec,
 	HdrNVMeCommand:  &nvmeCommandSpec,
 	HdrNVMeResponse: &nvmeResponseSpec,
+	HdrNVMeAdmin:    &nvmeAdminSpec,
+	HdrNVMeFabrics:  &nvmeFabricsSpec,
 
 	HdrMPARequest:          &mpaRequestSpec,
 	HdrMPAReply:            &mpaReplySpec,

@@ -8,11 +8,12 @@ type Upper uint8
 const (
 	UpperUnknown Upper = iota // nothing said what it is: plain data
 	UpperData                 // said to be plain data
-	UpperNVMe                 // NVMe over Fabrics
+	UpperNVMe                 // an I/O queue of NVMe over Fabrics
+	UpperNVMeAdmin            // its queue 0
 	UpperIPoIB
 )
 
-var upperNames = [...]string{UpperUnknown: "", UpperData: "data", UpperNVMe: "nvme", UpperIPoIB: "ipoib"}
+var upperNames = [...]string{UpperUnknown: "", UpperData: "data", UpperNVMe: "nvme", UpperNVMeAdmin: "nvme-admin", UpperIPoIB: "ipoib"}
 
 // String returns the name that UpperByName knows.
 func (u Upper) String() string { return upperNames[u] }
@@ -34,16 +35,20 @@ func UpperNames() []string { return upperNames[UpperData:] }
 const portNVMe = 4420
 
 // UpperOfService says what the queue pairs carry that were connected to a CM
-// service ID.
-func UpperOfService(service uint64) Upper {
+// service ID. private is the consumer's private data of the REQ: NVMe names
+// its queue there, and gives the opcodes of queue 0 another meaning.
+func UpperOfService(service uint64, private []byte) Upper {
 	const rdmaIPCM, tcp = 0x01, 6 // IBTA A11: 0x0000000001, IP protocol, port
 	if service>>24 != rdmaIPCM || service>>16&0xFF != tcp {
 		return UpperUnknown
 	}
-	if service&0xFFFF == portNVMe {
-		return UpperNVMe
+	if service&0xFFFF != portNVMe {
+		return UpperUnknown
 	}
-	return UpperUnknown
+	if queue, ok := nvmeQueue(private); ok && queue == 0 {
+		return UpperNVMeAdmin
+	}
+	return UpperNVMe
 }
 
 // Interpret continues the parse into the payload of the frame, as what it is
@@ -56,17 +61,27 @@ func (f *Frame) Interpret(as Upper) {
 	}
 	end := f.Payload + f.PayloadLen
 	switch as {
-	case UpperNVMe:
-		switch {
-		case f.PayloadLen >= NVMeCommandLen:
-			f.replacePayload(HdrNVMeCommand, NVMeCommandLen, end)
-		case f.PayloadLen == NVMeResponseLen:
-			f.replacePayload(HdrNVMeResponse, NVMeResponseLen, end)
-		}
+	case UpperNVMe, UpperNVMeAdmin:
+		f.nvme(as, end)
 	case UpperIPoIB:
 		if f.PayloadLen >= IPoIBLen {
 			f.replacePayload(HdrIPoIB, IPoIBLen, end)
 		}
+	}
+}
+
+// nvme finds the structure that a capsule begins with.
+func (f *Frame) nvme(as Upper, end int) {
+	switch {
+	case f.PayloadLen == NVMeResponseLen:
+		f.replacePayload(HdrNVMeResponse, NVMeResponseLen, end)
+	case f.PayloadLen < NVMeCommandLen:
+	case f.Payload < len(f.Data) && f.Data[f.Payload] == nvmeFabrics:
+		f.replacePayload(HdrNVMeFabrics, NVMeCommandLen, end)
+	case as == UpperNVMeAdmin:
+		f.replacePayload(HdrNVMeAdmin, NVMeCommandLen, end)
+	default:
+		f.replacePayload(HdrNVMeCommand, NVMeCommandLen, end)
 	}
 }
 

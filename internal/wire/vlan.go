@@ -60,3 +60,15 @@ var vlanSpec = Spec{
 		{Name: "vlan.etype", Title: "Type", Base: Hex, Bit: vlanType * 8, Bits: 16, Names: EtherTypeName},
 	},
 }
+
+// serviceVLANSpec is the same tag under its own names: a filter on vlan.id is
+// about the customer's VLAN.
+var serviceVLANSpec = Spec{
+	ID: HdrServiceVLAN, Name: "ieee8021ad", Title: "802.1ad Service VLAN", Len: VLANLen,
+	Fields: []Field{
+		{Name: "ieee8021ad.priority", Title: "Priority", Bit: 0, Bits: 3, Width: 16},
+		{Name: "ieee8021ad.dei", Title: "DEI", Bit: 3, Bits: 1, Width: 16},
+		{Name: "ieee8021ad.id", Title: "ID", Bit: 4, Bits: 12, Width: 16},
+		{Name: "ieee8021ah.etype", Title: "Type", Base: Hex, Bit: vlanType * 8, Bits: 16, Names: EtherTypeName},
+	},
+}

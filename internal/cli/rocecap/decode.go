@@ -183,7 +183,7 @@ func (p *plan) columns() error {
 func (o *decodeOptions) palette() (*text.Palette, error) {
 	switch o.colour {
 	case "auto":
-		return text.NewPalette(o.streams.OutTTY && !o.streams.NoColour), nil
+		return text.NewPalette((o.streams.OutTTY || o.streams.ForceColour) && !o.streams.NoColour), nil
 	case "always":
 		return text.NewPalette(true), nil
 	case "never":

@@ -39,9 +39,13 @@ type handler interface {
 	handle(j *job, p *packet.Packet, rec *capfile.Record)
 }
 
-// job is one batch on its way.
+// maxRecords bounds a job, and with it the text that waits to be written: a
+// tree of a small packet is fifty times as long as the packet.
+const maxRecords = 1024
+
+// job is a part of a batch on its way.
 type job struct {
-	batch   *capfile.Batch
+	batch   *capfile.Batch // to release when the job is done; nil but for the batch's last part
 	records []capfile.Record
 	first   int // number of the first record, from 1
 
@@ -77,9 +81,9 @@ func newState() *state {
 func (s *scan) run() error {
 	workers := runtime.GOMAXPROCS(0)
 	todo := make(chan *job, workers)
-	order := make(chan *job, 2*workers)
+	order := make(chan *job, workers)
 	stop := make(chan struct{})
-	spare := make(chan *job, 4*workers)
+	spare := make(chan *job, workers)
 	for range workers {
 		go func() {
 			w := newWorker(s)
@@ -103,7 +107,9 @@ func (s *scan) run() error {
 				close(stop)
 			}
 		}
-		j.batch.Release()
+		if j.batch != nil {
+			j.batch.Release()
+		}
 		select {
 		case spare <- j:
 		default:
@@ -115,14 +121,11 @@ func (s *scan) run() error {
 	return readErr
 }
 
-// read hands out batches until the file, the limit or the caller ends it.
+// read hands out jobs until the file, the limit or the caller ends it.
 func (s *scan) read(todo, order chan<- *job, spare <-chan *job, stop <-chan struct{}) error {
-	turn := make(chan *state, 1)
-	turn <- newState()
-	var firstTime, previous int64
-	timed := false
-	number := 1
-	for s.limit == 0 || number <= s.limit {
+	d := &dispatcher{todo: todo, order: order, spare: spare, stop: stop, number: 1, turn: make(chan *state, 1)}
+	d.turn <- newState()
+	for s.limit == 0 || d.number <= s.limit {
 		batch, err := s.reader.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -130,30 +133,54 @@ func (s *scan) read(todo, order chan<- *job, spare <-chan *job, stop <-chan stru
 		if err != nil {
 			return err
 		}
-		j := newJob(spare)
-		j.batch, j.records, j.first = batch, batch.Records, number
-		if left := s.limit - number + 1; s.limit > 0 && len(j.records) > left {
-			j.records = j.records[:left]
+		records := batch.Records
+		if left := s.limit - d.number + 1; s.limit > 0 && len(records) > left {
+			records = records[:left]
 		}
-		if !timed {
-			firstTime, timed = j.records[0].Time, true
-			previous = firstTime
-		}
-		j.firstTime, j.previousTime = firstTime, previous
-		previous = j.records[len(j.records)-1].Time
-		number += len(j.records)
-		j.turn = turn
-		turn = make(chan *state, 1)
-		j.next = turn
-		select {
-		case <-stop:
-			batch.Release()
+		if !d.dispatch(batch, records) {
 			return nil
-		case order <- j:
-			todo <- j
 		}
 	}
 	return nil
+}
+
+// dispatcher cuts batches into jobs.
+type dispatcher struct {
+	todo, order chan<- *job
+	spare       <-chan *job
+	stop        <-chan struct{}
+
+	number          int // of the next record
+	first, previous int64
+	turn            chan *state
+}
+
+// dispatch hands out a batch; it reports false when the caller has stopped.
+func (d *dispatcher) dispatch(batch *capfile.Batch, records []capfile.Record) bool {
+	if d.number == 1 {
+		d.first, d.previous = records[0].Time, records[0].Time
+	}
+	for len(records) > 0 {
+		n := min(len(records), maxRecords)
+		j := newJob(d.spare)
+		j.records, j.first = records[:n], d.number
+		j.firstTime, j.previousTime = d.first, d.previous
+		j.turn, j.next = d.turn, make(chan *state, 1)
+		records = records[n:]
+		if len(records) == 0 {
+			j.batch = batch
+		}
+		d.number += n
+		d.previous = j.records[n-1].Time
+		d.turn = j.next
+		select {
+		case <-d.stop:
+			return false
+		case d.order <- j:
+			d.todo <- j
+		}
+	}
+	return true
 }
 
 func newJob(spare <-chan *job) *job {
@@ -164,6 +191,7 @@ func newJob(spare <-chan *job) *job {
 		j = &job{}
 	}
 	j.reset()
+	j.batch = nil
 	j.done = make(chan struct{})
 	return j
 }

@@ -12,6 +12,7 @@ type Streams struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool
 	NoColour       bool
+	ForceColour    bool
 }
 
 // OSStreams returns the process's own streams.
@@ -19,7 +20,8 @@ func OSStreams() Streams {
 	return Streams{
 		Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
-		NoColour: os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
+		NoColour:    os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
+		ForceColour: os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0",
 	}
 }
 

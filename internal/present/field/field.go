@@ -58,27 +58,32 @@ func (r *Ref) Append(dst []Value, p *packet.Packet) []Value {
 	if r.derive != nil {
 		return r.derive(dst, p)
 	}
-	for i := range p.Stacks() {
-		dst = r.appendStack(dst, p.Stack(i))
+	dst = r.appendStack(dst, &p.Frame.Stack)
+	for _, pdu := range p.PDUs {
+		dst = r.appendStack(dst, &pdu.Stack)
 	}
 	return dst
 }
 
 func (r *Ref) appendStack(dst []Value, s *wire.Stack) []Value {
-	for _, h := range s.Headers() {
+	hdrs := s.Headers()
+	for i := range hdrs {
+		h := &hdrs[i]
 		for j := range r.sources {
-			src := &r.sources[j]
-			if src.header != h.ID {
-				continue
-			}
-			b := s.Bytes(h)
-			switch {
-			case src.field == nil:
-				dst = append(dst, Value{Raw: b})
-			case src.field.Present(b):
-				dst = append(dst, read(src.field, b))
+			if src := &r.sources[j]; src.header == h.ID {
+				dst = src.append(dst, s.Bytes(*h))
 			}
 		}
+	}
+	return dst
+}
+
+func (src *source) append(dst []Value, h []byte) []Value {
+	switch {
+	case src.field == nil:
+		return append(dst, Value{Raw: h})
+	case src.field.Present(h):
+		return append(dst, read(src.field, h))
 	}
 	return dst
 }

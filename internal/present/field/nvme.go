@@ -7,10 +7,12 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// nvmeStatus are the parts of a completion's status field (NVM Express base
-// specification, figure 92). They lie across the bytes of a little-endian
-// word, where a wire.Field cannot name them.
-var nvmeStatus = []Ref{
+// nvme are fields that a wire.Field cannot name: the parts of a completion's
+// status (NVM Express base specification, figure 92), which lie across the
+// bytes of a little-endian word, and the number of blocks of a command, of
+// which the wire has one less.
+var nvme = []Ref{
+	{Name: "nvme.cmd.nlb", Title: "Number of Logical Blocks", Kind: Uint, bits: 16, derive: blocks},
 	statusBits("nvme.cqe.status.sc", "Status Code", 1, 8, 4),
 	statusBits("nvme.cqe.status.sct", "Status Code Type", 9, 3, 4),
 	statusBits("nvme.cqe.status.crd", "Command Retry Delay", 12, 2, 4),
@@ -38,4 +40,14 @@ func status(shift, width uint) func([]Value, *packet.Packet) []Value {
 		word := binary.LittleEndian.Uint16(h[wire.NVMeResponseLen-2:])
 		return append(dst, Value{Num: uint64(word>>shift) & (1<<width - 1)})
 	}
+}
+
+func blocks(dst []Value, p *packet.Packet) []Value {
+	ref := Lookup("nvme.cmd.nlb0")
+	before := len(dst)
+	dst = ref.Append(dst, p)
+	for i := range dst[before:] {
+		dst[before+i].Num++
+	}
+	return dst
 }

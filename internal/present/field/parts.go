@@ -17,6 +17,10 @@ var parts = []Ref{
 	{Name: "eth.trailer", Title: "Trailer", Kind: Bytes, derive: partOfTrailer(trailer)},
 	{Name: "eth.fcs", Title: "Frame check sequence", Kind: Uint, Base: wire.Hex, digits: 8, bits: 32, derive: fcs},
 
+	{Name: "iwarp_mpa.markers", Title: "MPA Marker", Kind: Bytes, derive: markers},
+	{Name: "iwarp_mpa.marker_res", Title: "Marker: reserved", Kind: Uint, Base: wire.Hex, digits: 4, bits: 16, derive: marker(wire.MPAMarker.Reserved)},
+	{Name: "iwarp_mpa.marker_fpduptr", Title: "Marker: FPDU back pointer", Kind: Uint, bits: 16, derive: marker(wire.MPAMarker.FPDUPtr)},
+
 	{Name: "infiniband.mad", Title: "Management Datagram", Kind: Bytes, derive: madFrom(wire.HdrMAD, 0)},
 	{Name: "infiniband.mad.data", Title: "Management Datagram behind its common header", Kind: Bytes, derive: madFrom(wire.HdrMAD, wire.MADHeaderLen)},
 	{Name: "infiniband.smpdirected", Title: "Subnet Management Packet (Directed Route)", Kind: Bytes, derive: madFrom(wire.HdrSMPDirected, 0)},
@@ -151,4 +155,25 @@ func madFrom(id wire.HeaderID, skip int) func([]Value, *packet.Packet) []Value {
 		}
 		return dst
 	}
+}
+
+// marker gives a field of every marker that was taken out of an FPDU.
+func marker(of func(wire.MPAMarker) uint16) func([]Value, *packet.Packet) []Value {
+	return func(dst []Value, p *packet.Packet) []Value {
+		for _, pdu := range p.PDUs {
+			for i := range pdu.Markers {
+				dst = append(dst, Value{Num: uint64(of(pdu.Markers[i].View()))})
+			}
+		}
+		return dst
+	}
+}
+
+func markers(dst []Value, p *packet.Packet) []Value {
+	for _, pdu := range p.PDUs {
+		for i := range pdu.Markers {
+			dst = append(dst, Value{Raw: pdu.Markers[i].Bytes[:]})
+		}
+	}
+	return dst
 }

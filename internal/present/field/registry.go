@@ -22,7 +22,7 @@ func buildRegistry() map[string]*Ref {
 	for _, either := range eithers {
 		addEither(list, either)
 	}
-	for _, table := range [][]Ref{derived, parts, nvmeStatus} {
+	for _, table := range [][]Ref{derived, parts, nvme} {
 		for i := range table {
 			list[table[i].Name] = &table[i]
 		}
@@ -60,10 +60,12 @@ func add(list map[string]*Ref, ref *Ref, src source) {
 	list[ref.Name] = ref
 }
 
-// eithers are the names that stand for a source or a destination.
+// eithers are the names that stand for one or the other field: a source or a
+// destination, say.
 var eithers = []struct{ name, title, src, dst string }{
 	{"eth.addr", "Source or Destination Address", "eth.dst", "eth.src"},
 	{"ip.addr", "Source or Destination Address", "ip.src", "ip.dst"},
+	{"ip.version", "IP version", "ip.version", "ipv6.version"},
 	{"ipv6.addr", "Source or Destination Address", "ipv6.src", "ipv6.dst"},
 	{"udp.port", "Source or Destination Port", "udp.srcport", "udp.dstport"},
 	{"tcp.port", "Source or Destination Port", "tcp.srcport", "tcp.dstport"},

@@ -93,9 +93,8 @@ func appendLayer(dst []byte, s *wire.Stack, h wire.Header, unit int) []byte {
 		if !f.Present(b) {
 			continue
 		}
-		dst = appendString(append(dst, ','), f.Name)
-		dst = append(dst, ':')
-		dst = appendJSONValue(dst, f, b)
+		dst = append(append(dst, `,"`...), f.Name...)
+		dst = appendJSONValue(append(dst, `":`...), f, b)
 	}
 	return append(dst, '}', ',')
 }
@@ -107,7 +106,10 @@ func appendJSONValue(dst []byte, f *wire.Field, b []byte) []byte {
 	case f.Kind == wire.Uint && f.Base == wire.Dec && f.Bits <= 53:
 		return strconv.AppendUint(dst, f.Value(b), 10)
 	}
-	return appendString(dst, string(field.AppendPlain(nil, f, b)))
+	if f.Kind == wire.Text {
+		return appendString(dst, string(field.AppendPlain(nil, f, b)))
+	}
+	return append(field.AppendPlain(append(dst, '"'), f, b), '"')
 }
 
 // appendString adds s as a JSON string.
@@ -117,10 +119,10 @@ func appendString(dst []byte, s string) []byte {
 		switch {
 		case r == '"' || r == '\\':
 			dst = append(dst, '\\', byte(r))
-		case r < 0x20 || r == utf8.RuneError:
+		case r < 0x20:
 			dst = append(dst, `\u00`...)
-			dst = append(dst, hexDigits[r>>4&15], hexDigits[r&15])
-		default:
+			dst = append(dst, hexDigits[r>>4], hexDigits[r&15])
+		default: // a byte that is not UTF-8 arrives as the replacement rune
 			dst = utf8.AppendRune(dst, r)
 		}
 	}

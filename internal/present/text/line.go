@@ -35,6 +35,7 @@ type Line struct {
 // the widths of the columns that nearly every packet fits
 const (
 	widthNumber = 6
+	widthTime   = 13 // of relative seconds: 999 and nine decimals
 	widthSource = 15
 	widthProto  = 7
 )
@@ -86,7 +87,7 @@ func appendRight(dst []byte, n, width int) []byte {
 
 func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
 	if !p.HasTime {
-		return append(dst, "          -"...)
+		return append(dst, "            -"...)
 	}
 	switch l.Time {
 	case Absolute:
@@ -99,10 +100,29 @@ func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
 		return time.Unix(0, p.Time).UTC().AppendFormat(dst, "2006-01-02 15:04:05.000000000")
 	case Epoch:
 		return field.AppendSeconds(dst, p.Time, 9)
-	case Delta:
-		return field.AppendSeconds(dst, p.Time-p.Previous, 9)
 	}
-	return field.AppendSeconds(dst, p.Time-p.First, 9)
+	since := p.First
+	if l.Time == Delta {
+		since = p.Previous
+	}
+	start := len(dst)
+	dst = field.AppendSeconds(dst, p.Time-since, 9)
+	return shiftRight(dst, start, widthTime)
+}
+
+// shiftRight moves what dst has from start on to the right, so that it takes
+// at least width bytes.
+func shiftRight(dst []byte, start, width int) []byte {
+	n := len(dst) - start
+	if n >= width {
+		return dst
+	}
+	dst = pad(dst, start, width)
+	copy(dst[start+width-n:], dst[start:start+n])
+	for i := range width - n {
+		dst[start+i] = ' '
+	}
+	return dst
 }
 
 var protoNames = [...]string{

@@ -226,8 +226,12 @@ func appendNVMe(dst []byte, id wire.HeaderID, b []byte) []byte {
 		dst = appendNamedField(dst, id, b, "nvme.cqe.cid", " CID ")
 		return appendNamedField(dst, id, b, "nvme.cqe.status", " status ")
 	}
+	if id == wire.HdrNVMeFabrics {
+		dst = appendNamedField(dst, id, b, "nvme.fabrics.cmd.fctype", " NVMe Fabrics ")
+		dst = appendNamedField(dst, id, b, "nvme.fabrics.cmd.cid", " CID ")
+		return appendNamedField(dst, id, b, "nvme.fabrics.cmd.connect.qid", " queue ")
+	}
 	dst = appendNamedField(dst, id, b, "nvme.cmd.opc", " NVMe ")
-	dst = appendNamedField(dst, id, b, "nvme.cmd.fctype", " ")
 	dst = appendNamedField(dst, id, b, "nvme.cmd.cid", " CID ")
 	dst = appendNamedField(dst, id, b, "nvme.cmd.nsid", " NSID ")
 	return appendNamedField(dst, id, b, "nvme.cmd.slba", " SLBA ")

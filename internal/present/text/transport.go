@@ -36,7 +36,7 @@ func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 			continue
 		}
 		if b := f.Bytes(h); len(b) == int(h.Len) {
-			dst = appendExtended(dst, h.ID, b)
+			dst = appendExtended(dst, op, h.ID, b)
 		}
 	}
 	if f.PayloadLen > 0 && f.ICRC >= 0 && !s.mad {
@@ -67,7 +67,7 @@ func (s *sight) appendFlags(dst []byte) []byte {
 	return dst
 }
 
-func appendExtended(dst []byte, id wire.HeaderID, b []byte) []byte {
+func appendExtended(dst []byte, op wire.Opcode, id wire.HeaderID, b []byte) []byte {
 	switch id {
 	case wire.HdrRDETH:
 		dst = appendNumber(dst, " EE ", wire.RDETH(b).EEContext())
@@ -83,7 +83,10 @@ func appendExtended(dst []byte, id wire.HeaderID, b []byte) []byte {
 	case wire.HdrAtomicETH:
 		h := wire.AtomicETH(b)
 		dst = appendRegion(dst, h.VA(), h.RKey())
-		dst = field.AppendHex(append(dst, " swap/add "...), h.SwapAdd(), 1)
+		if op.Operation() == wire.OpFetchAdd {
+			return field.AppendHex(append(dst, " add "...), h.SwapAdd(), 1)
+		}
+		dst = field.AppendHex(append(dst, " swap "...), h.SwapAdd(), 1)
 		dst = field.AppendHex(append(dst, " compare "...), h.Compare(), 1)
 	case wire.HdrAETH:
 		dst = appendAETH(dst, b)
@@ -95,7 +98,7 @@ func appendExtended(dst []byte, id wire.HeaderID, b []byte) []byte {
 		dst = field.AppendHex(append(dst, " inv rkey "...), uint64(wire.IETH(b).RKey()), 8)
 	case wire.HdrFETH:
 		dst = appendFETH(dst, b)
-	case wire.HdrNVMeCommand, wire.HdrNVMeResponse:
+	case wire.HdrNVMeCommand, wire.HdrNVMeAdmin, wire.HdrNVMeFabrics, wire.HdrNVMeResponse:
 		dst = appendNVMe(dst, id, b)
 	case wire.HdrIPoIB:
 		dst = append(dst, " IPoIB"...)

@@ -94,11 +94,7 @@ type kept struct {
 func keep(pdus []*PDU, in uint64) []kept {
 	var all []kept
 	for _, p := range pdus {
-		k := kept{PDU: *p, in: in}
-		k.Stack.Data = bytes.Clone(p.Stack.Data)
-		k.Markers = append([]Marker(nil), p.Markers...)
-		k.Issues = append([]Issue(nil), p.Issues...)
-		all = append(all, k)
+		all = append(all, kept{PDU: *p.Clone(), in: in})
 	}
 	return all
 }

@@ -90,13 +90,12 @@ func (c *conn) emitStart(s *stream, kind Kind, end int64) {
 	p.place(s, s.win.off, end, c.out.number)
 	p.raiseStart()
 	s.win.drop(end)
-	s.pos = end
+	s.started, s.first = true, end
 	s.grid, s.origin = true, end
 	s.probe.reset(end)
 	st := startOf(&p.Stack)
 	if kind == MPARequest {
 		c.request, c.hasReq = st, true
-		s.state = waiting
 		return
 	}
 	if c.hasReq {
@@ -118,18 +117,20 @@ func (c *conn) settle(s *stream, reply start) {
 	case c.hasReq:
 		c.crc = crcOff
 	}
-	s.mk = markers{phase: s.pos}
+	s.mk = markers{phase: s.first}
 	if c.hasReq {
 		s.mk.mode = modeOf(c.request.markers)
 	}
-	s.sync(s.pos, !c.hasReq)
-	if !reply.markers {
+	s.sync(s.first, !c.hasReq)
+	switch {
+	case other.started:
+		other.mk = markers{mode: modeOf(reply.markers), phase: other.first}
+		if other.state == probing && other.win.off <= other.first {
+			other.sync(other.first, false)
+			other.run()
+		}
+	case !reply.markers:
 		other.mk.mode = markersOff
-	}
-	if other.state == waiting {
-		other.mk = markers{mode: modeOf(reply.markers), phase: other.pos}
-		other.sync(other.pos, false)
-		other.run()
 	}
 }
 

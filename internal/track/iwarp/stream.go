@@ -10,7 +10,6 @@ type state uint8
 
 const (
 	probing state = iota // looking for a start-up frame or an FPDU
-	waiting              // request seen: FPDUs follow when the reply has told of markers
 	synced               // pos is where the next FPDU begins
 	dead                 // not iWARP, or rejected
 )
@@ -21,7 +20,7 @@ const (
 	maxProbe = 256 << 10
 	// maxVain is how many bytes of a connection without any sign of iWARP are
 	// looked at before it is given up.
-	maxVain = 4 << 20
+	maxVain = 1 << 20
 	// maxDoubt is how many FPDUs in a row may look wrong before the stream is
 	// taken to have lost its place.
 	maxDoubt = 2
@@ -33,13 +32,16 @@ type stream struct {
 	dir    int
 	win    window
 	state  state
-	pos    int64 // synced, waiting: where the next FPDU begins, a preceding marker included
+	pos    int64 // synced: where the next FPDU begins, a preceding marker included
 	weak   bool  // synced by a guess and not by the start-up frames
 	doubt  int   // FPDUs in a row that look wrong
 	mk     markers
 	plain  int64 // bytes in sync without a marker while mk is unknown
 	grid   bool  // FPDUs begin at a multiple of four bytes from origin
 	origin int64
+
+	started bool  // the stream's start-up frame was seen
+	first   int64 // where it ended
 
 	probe probe
 	// skipped and missed count bytes that no PDU has accounted for yet:
@@ -69,11 +71,6 @@ func (s *stream) run() {
 		switch s.state {
 		case probing:
 			more = s.search()
-		case waiting:
-			more = s.win.size() > maxProbe || s.win.budget.Full()
-			if more {
-				s.lose(s.pos)
-			}
 		case synced:
 			more = s.cut()
 		case dead:
@@ -274,10 +271,6 @@ func (s *stream) noteMarkers(end int64) {
 
 // flush gives up what cannot be completed any more.
 func (s *stream) flush() {
-	if s.state == waiting {
-		s.lose(s.pos)
-		s.run()
-	}
 	s.pass(s.win.end())
 	s.conn.emitUnframed(s)
 }

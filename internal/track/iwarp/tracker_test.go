@@ -369,3 +369,54 @@ func TestSteadyStreamDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations for each FPDU", n)
 	}
 }
+
+func TestTheReplyWasNotCaptured(t *testing.T) {
+	for _, crc := range []bool{true, false} {
+		for _, markers := range []bool{true, false} {
+			x := newSession(markers, crc)
+			r := rand.New(rand.NewPCG(1, 12))
+			x.c.fill(r, 20, 1400)
+			packets := append(x.syn(), x.segment(true, 0, x.c.origin))
+			packets = append(packets, x.cut(r, true, x.c.origin, 2900)...)
+			got := ulpdus(track(numbered(packets)), client)
+			if diff := cmp.Diff(x.c.fpdus, got); diff != "" {
+				t.Errorf("CRC %t, markers %t (-want +got):\n%.300s", crc, markers, diff)
+			}
+		}
+	}
+}
+
+func TestTheReplyIsCapturedLate(t *testing.T) {
+	for seed := range uint64(8) {
+		x := newSession(seed&1 != 0, seed&2 != 0)
+		r := rand.New(rand.NewPCG(seed, 13))
+		x.c.fill(r, 20, 1400)
+		data := x.cut(r, true, x.c.origin, 1460)
+		packets := append(x.syn(), x.segment(true, 0, x.c.origin))
+		packets = append(packets, data[:int(seed)]...)
+		packets = append(packets, x.segment(false, 0, x.s.origin))
+		packets = append(packets, data[int(seed):]...)
+		got := ulpdus(track(numbered(packets)), client)
+		if diff := cmp.Diff(x.c.fpdus, got); diff != "" {
+			t.Errorf("seed %d (-want +got):\n%.300s", seed, diff)
+		}
+	}
+}
+
+func TestTheRequestWasNotCaptured(t *testing.T) {
+	for seed := range uint64(4) {
+		x := newSession(seed&1 != 0, seed&2 != 0)
+		r := rand.New(rand.NewPCG(seed, 14))
+		x.c.fill(r, 20, 1400)
+		x.s.fill(r, 20, 1400)
+		packets := []Packet{x.segment(false, 0, x.s.origin)}
+		packets = append(packets, interleave(r, x.cut(r, true, x.c.origin, 1460), x.cut(r, false, x.s.origin, 1460))...)
+		all := track(numbered(packets))
+		if diff := cmp.Diff(x.c.fpdus, ulpdus(all, client)); diff != "" {
+			t.Errorf("seed %d, client (-want +got):\n%.300s", seed, diff)
+		}
+		if diff := cmp.Diff(x.s.fpdus, ulpdus(all, server)); diff != "" {
+			t.Errorf("seed %d, server (-want +got):\n%.300s", seed, diff)
+		}
+	}
+}

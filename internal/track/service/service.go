@@ -88,7 +88,7 @@ func (t *Tracker) Observe(f *wire.Frame, number int) {
 	src, dst := Addresses(f)
 	if h, ok := f.Last(wire.HdrCMReq); ok && len(f.Bytes(h)) == int(h.Len) {
 		req := wire.CMReq(f.Bytes(h))
-		upper := wire.UpperOfService(req.ServiceID())
+		upper := wire.UpperOfService(req.ServiceID(), consumerData(f))
 		if upper == wire.UpperUnknown && !t.known(Endpoint{src, req.LocalQPN()}) {
 			return
 		}
@@ -108,6 +108,15 @@ func (t *Tracker) Observe(f *wire.Frame, number int) {
 			t.add(end, number, upper)
 		}
 	}
+}
+
+// consumerData is the private data behind the rdma_cm header of a REQ.
+func consumerData(f *wire.Frame) []byte {
+	b := f.View(wire.HdrCMIPPrivate)
+	if len(b) < wire.CMIPPrivateLen {
+		return nil
+	}
+	return b[wire.CMIPPrivateLen:]
 }
 
 // known reports whether the queue pair already carries something, which a new
