@@ -6,10 +6,10 @@ type Upper uint8
 
 // The upper layers that have a name here.
 const (
-	UpperUnknown Upper = iota // nothing said what it is: plain data
-	UpperData                 // said to be plain data
-	UpperNVMe                 // an I/O queue of NVMe over Fabrics
-	UpperNVMeAdmin            // its queue 0
+	UpperUnknown   Upper = iota // nothing said what it is: plain data
+	UpperData                   // said to be plain data
+	UpperNVMe                   // an I/O queue of NVMe over Fabrics
+	UpperNVMeAdmin              // its queue 0
 	UpperIPoIB
 )
 

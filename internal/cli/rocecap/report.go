@@ -41,7 +41,10 @@ func (r *report) add(p *packet.Packet) {
 		return
 	}
 	what := crc.Mistake
-	if what == "" {
+	switch {
+	case crc.Untried:
+		what = "not looked into, after many unexplained ones"
+	case what == "":
 		what = "no known mistake reproduces it"
 	}
 	sender, _ := service.Addresses(&p.Frame)

@@ -46,6 +46,7 @@ func (w *worker) work(j *job) {
 // looked through for more of them, because all will be handled again.
 func (w *worker) pass(j *job, table *service.Table, first bool) {
 	previous := j.previousTime
+	w.p.Forgive()
 	for i := range j.records {
 		rec := &j.records[i]
 		w.load(j, i, previous)

@@ -43,11 +43,12 @@ func status(shift, width uint) func([]Value, *packet.Packet) []Value {
 }
 
 func blocks(dst []Value, p *packet.Packet) []Value {
-	ref := Lookup("nvme.cmd.nlb0")
-	before := len(dst)
-	dst = ref.Append(dst, p)
-	for i := range dst[before:] {
-		dst[before+i].Num++
+	h := p.Frame.View(wire.HdrNVMeCommand)
+	fields := wire.SpecOf(wire.HdrNVMeCommand).Fields
+	for i := range fields {
+		if f := &fields[i]; f.Name == "nvme.cmd.nlb0" && f.Present(h) {
+			dst = append(dst, Value{Num: f.Value(h) + 1})
+		}
 	}
 	return dst
 }

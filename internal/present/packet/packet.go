@@ -24,6 +24,7 @@ type Packet struct {
 	PDUs  []*iwarp.PDU // iWARP units that this packet completed
 
 	hasher icrc.Hasher
+	doubts int
 	judged bool
 	crc    Judgement
 }
@@ -35,7 +36,14 @@ type Judgement struct {
 	Computed, Received uint32
 	// Mistake says which known mistake makes a bad ICRC, "" when none does.
 	Mistake string
+	// Untried says that a bad ICRC was not explained for want of doubts.
+	Untried bool
 }
+
+// maxDoubts is how many wrong ICRCs may stay unexplained before looking for
+// mistakes ends. An explanation costs a thousand times what the ICRC does, and
+// a sender whose mistake is unknown makes it in every packet.
+const maxDoubts = 64
 
 // Parse makes the packet hold another frame; the capture's own facts and the
 // iWARP units stay as they are.
@@ -55,12 +63,27 @@ func (p *Packet) CRC() *Judgement {
 	p.crc.ICRC, p.crc.Computed, p.crc.Received = p.hasher.Judge(&p.Frame)
 	p.crc.VCRC, _, _ = icrc.JudgeVCRC(&p.Frame)
 	if p.crc.ICRC == icrc.Bad {
-		if why := p.hasher.Explain(&p.Frame); why.Cause != icrc.CauseUnknown {
-			p.crc.Mistake = why.Detail
-		}
+		p.explain()
 	}
 	return &p.crc
 }
+
+func (p *Packet) explain() {
+	if p.doubts >= maxDoubts {
+		p.crc.Untried = true
+		return
+	}
+	why := p.hasher.Explain(&p.Frame)
+	if why.Cause == icrc.CauseUnknown {
+		p.doubts++
+		return
+	}
+	p.crc.Mistake = why.Detail
+}
+
+// Forgive makes looking for mistakes begin anew, with another part of the
+// capture.
+func (p *Packet) Forgive() { p.doubts = 0 }
 
 // Stacks is the number of runs of headers that the packet has.
 func (p *Packet) Stacks() int { return 1 + len(p.PDUs) }
