@@ -33,11 +33,10 @@ func (*BTH) LayerType() gopacket.LayerType { return LayerTypeBTH }
 // CanDecode returns LayerTypeBTH.
 func (*BTH) CanDecode() gopacket.LayerClass { return LayerTypeBTH }
 
-// NextLayerType is the first header that the opcode implies, then MAD or
-// Payload.
+// NextLayerType is the first header that the opcode implies, else Payload.
 func (h *BTH) NextLayerType() gopacket.LayerType {
-	for _, id := range h.Opcode.Info().Extended() {
-		return LayerTypeOf(id)
+	if ext := h.Opcode.Info().Extended(); len(ext) > 0 {
+		return LayerTypeOf(ext[0])
 	}
 	return payloadOrEnd(h.Payload)
 }

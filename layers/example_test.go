@@ -44,10 +44,9 @@ func build(inner ...gopacket.SerializableLayer) ([]byte, error) {
 
 // NewPacket needs nothing but the import.
 func Example_newPacket() {
-	// A congestion notification packet of a ConnectX-4 Lx.
-	frame, err := hex.DecodeString("e41d2dbfa4ce506b4b2f1d2b0800" +
-		"45c2003c00004000401125bd0b0b0101" + "0b0b0102" + "000012b700280000" +
-		"8100ffff40000118000000000000000000000000000000000000000082fd002a")
+	frame, err := hex.DecodeString("02000000000a02000000000b0800" + // Ethernet
+		"45c2003c123440004011a39cc0000214c000020a" + "000012b700280000" + // IPv4, UDP
+		"8100ffff4000011800000000" + "00000000000000000000000000000000" + "4a876f6d") // BTH, CNP, ICRC
 	if err != nil {
 		fmt.Println(err)
 		return

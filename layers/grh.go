@@ -18,11 +18,11 @@ const NextHeaderBTH = wire.NextHeaderBTH
 type GRH struct {
 	BaseLayer
 	IPVersion    uint8      // 6
-	TrafficClass uint8      //
+	TrafficClass uint8      // holds the ECN bits
 	FlowLabel    uint32     // 20 bits
 	PayloadLen   uint16     // bytes from behind the GRH to the end of the ICRC
 	NextHeader   uint8      // NextHeaderBTH
-	HopLimit     uint8      //
+	HopLimit     uint8      // routers count it down
 	SGID, DGID   netip.Addr // global identifiers of source and destination
 }
 

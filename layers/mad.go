@@ -26,13 +26,13 @@ type MAD struct {
 	BaseLayer
 	BaseVersion       uint8  // 1
 	Class             uint8  // management class
-	ClassVersion      uint8  //
+	ClassVersion      uint8  // version of the class
 	Method            uint8  // the high bit marks a response
 	Status            uint16 // of a response; bit 15 is D in a directed-route packet
 	ClassSpecific     uint16 // hop pointer and hop count of a directed-route packet
-	TransactionID     uint64 //
+	TransactionID     uint64 // the same in request and response
 	AttributeID       uint16 // what the method applies to
-	AttributeModifier uint32 //
+	AttributeModifier uint32 // its meaning depends on the attribute
 
 	whole []byte // header and payload
 }
@@ -115,7 +115,7 @@ func (h *MAD) Attributes() []Attribute {
 	lrh.SetPktLen(size / 4)
 	bth.SetOpcode(UDSendOnly)
 	bth.SetDestQP(1)
-	packet = append(packet, h.whole[:min(len(h.whole), MADLen)]...)
+	packet = append(packet, h.whole...)
 
 	var f wire.Frame
 	f.Parse(wire.LinkIB, packet, size)

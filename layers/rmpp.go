@@ -26,7 +26,7 @@ type RMPP struct {
 	Type         uint8  // RMPPData and so on
 	ResponseTime uint8  // 4.096 us times two to this power; 31 for none
 	Flags        uint8  // set of RMPPActive, RMPPFirst, RMPPLast
-	Status       uint8  //
+	Status       uint8  // 0, or why a STOP or an ABORT was sent
 	Data1        uint32 // segment number of DATA and ACK
 	Data2        uint32 // payload length in bytes of DATA, last segment of the window of ACK
 }

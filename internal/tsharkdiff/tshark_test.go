@@ -54,7 +54,7 @@ func (s *tshark) atLeast(major, minor int) bool {
 func (s *tshark) run(t *testing.T, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), s.path, args...)
-	cmd.Env = append(os.Environ(), "WIRESHARK_CONFIG_DIR="+s.home, "TZ=UTC", "LC_ALL=C")
+	cmd.Env = append(os.Environ(), "WIRESHARK_CONFIG_DIR="+s.home, "LC_ALL=C")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -64,26 +64,30 @@ func (s *tshark) run(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// fieldNames returns the names of all fields and protocols that tshark knows.
-func (s *tshark) fieldNames(t *testing.T) map[string]bool {
+// fieldKinds returns the type of every field that tshark knows, "P" for a
+// protocol.
+func (s *tshark) fieldKinds(t *testing.T) map[string]string {
 	t.Helper()
-	known := map[string]bool{}
+	kinds := map[string]string{}
 	for line := range strings.Lines(string(s.run(t, "-G", "fields"))) {
-		if col := strings.Split(line, "\t"); len(col) > 2 && (col[0] == "F" || col[0] == "P") {
-			known[strings.TrimSpace(col[2])] = true
+		switch col := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); {
+		case len(col) > 2 && col[0] == "P":
+			kinds[col[2]] = "P"
+		case len(col) > 3 && col[0] == "F":
+			kinds[col[2]] = col[3]
 		}
 	}
-	if len(known) < 1000 {
-		t.Fatalf("tshark -G fields lists only %d fields", len(known))
+	if len(kinds) < 1000 {
+		t.Fatalf("tshark -G fields lists only %d fields", len(kinds))
 	}
-	return known
+	return kinds
 }
 
 // commonFields returns the names that both programs know, in order.
-func commonFields(known map[string]bool) []string {
+func commonFields(kinds map[string]string) []string {
 	var names []string
 	for _, ref := range field.All() {
-		if known[ref.Name] {
+		if kinds[ref.Name] != "" {
 			names = append(names, ref.Name)
 		}
 	}

@@ -35,6 +35,13 @@ func (h FETH) Placement() uint8 { return h[3] & 0x0F }
 // SetPlacement sets the placement bits.
 func (h FETH) SetPlacement(v uint8) { putBits(&h[3], 0x0F, v) }
 
+// fethDefined is the bits of a FETH that have a meaning: of the selectivity and
+// the placement the upper half is reserved too.
+const fethDefined = 0x13
+
+// reservedSet reports whether a reserved bit is set.
+func (h FETH) reservedSet() bool { return be.Uint32(h)&^fethDefined != 0 }
+
 func selName(v uint64) string {
 	switch v {
 	case FlushRange:
@@ -46,7 +53,15 @@ func selName(v uint64) string {
 }
 
 func pltName(v uint64) string {
-	return [...]string{"", "Global Visibility", "Persistence", "Global Visibility and Persistence"}[v&3]
+	switch v {
+	case FlushGlobal:
+		return "Global Visibility"
+	case FlushPersistent:
+		return "Persistence"
+	case FlushGlobal | FlushPersistent:
+		return "Global Visibility and Persistence"
+	}
+	return ""
 }
 
 var fethSpec = Spec{ID: HdrFETH, Name: "infiniband.feth", Title: "Flush Extended Transport Header", Len: FETHLen, Fields: []Field{

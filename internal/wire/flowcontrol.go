@@ -16,17 +16,32 @@ type FlowControl []byte
 // Op is 0 for a normal packet, 1 for an initialising one.
 func (h FlowControl) Op() uint8 { return h[0] >> 4 }
 
+// SetOp sets the operand.
+func (h FlowControl) SetOp(v uint8) { putBits(&h[0], 0xF0, v<<4) }
+
 // FCTBS is the total of blocks sent, modulo 4096.
 func (h FlowControl) FCTBS() uint16 { return be.Uint16(h) & 0x0FFF }
+
+// SetFCTBS sets the total of blocks sent.
+func (h FlowControl) SetFCTBS(v uint16) { be.PutUint16(h, merge(be.Uint16(h), v, 0x0FFF)) }
 
 // VL is the virtual lane.
 func (h FlowControl) VL() uint8 { return h[2] >> 4 }
 
+// SetVL sets the virtual lane.
+func (h FlowControl) SetVL(v uint8) { putBits(&h[2], 0xF0, v<<4) }
+
 // FCCL is the credit limit in blocks, modulo 4096.
 func (h FlowControl) FCCL() uint16 { return be.Uint16(h[2:]) & 0x0FFF }
 
+// SetFCCL sets the credit limit.
+func (h FlowControl) SetFCCL(v uint16) { be.PutUint16(h[2:], merge(be.Uint16(h[2:]), v, 0x0FFF)) }
+
 // LPCRC is the link packet CRC.
 func (h FlowControl) LPCRC() uint16 { return be.Uint16(h[4:]) }
+
+// SetLPCRC sets the link packet CRC.
+func (h FlowControl) SetLPCRC(v uint16) { be.PutUint16(h[4:], v) }
 
 func flowControlOpName(v uint64) string {
 	switch v {

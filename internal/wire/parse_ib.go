@@ -150,7 +150,7 @@ func (f *Frame) judgeExtended(id HeaderID, h []byte) {
 			f.Problems |= ProblemReserved
 		}
 	case HdrFETH:
-		if be.Uint32(h)&^0x3F != 0 {
+		if FETH(h).reservedSet() {
 			f.Problems |= ProblemReserved
 		}
 	}

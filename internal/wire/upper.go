@@ -31,6 +31,10 @@ func UpperByName(name string) (Upper, bool) {
 // UpperNames lists the names that UpperByName knows.
 func UpperNames() []string { return upperNames[UpperData:] }
 
+// serviceIPoIB is what IPoIB connected mode adds a queue pair number to (RFC
+// 4755, 3.3; Linux ipoib_cm.c).
+const serviceIPoIB = 0x1000_0000_0000_0000
+
 // portNVMe is the rdma_cm port of NVMe over Fabrics (IANA).
 const portNVMe = 4420
 
@@ -38,6 +42,9 @@ const portNVMe = 4420
 // service ID. private is the consumer's private data of the REQ: NVMe names
 // its queue there, and gives the opcodes of queue 0 another meaning.
 func UpperOfService(service uint64, private []byte) Upper {
+	if service&^0xFFFFFF == serviceIPoIB {
+		return UpperIPoIB
+	}
 	const rdmaIPCM, tcp = 0x01, 6 // IBTA A11: 0x0000000001, IP protocol, port
 	if service>>24 != rdmaIPCM || service>>16&0xFF != tcp {
 		return UpperUnknown

@@ -350,7 +350,7 @@ func TestRoCEv1AndRoCEv2AreToldApart(t *testing.T) {
 // Case 38.
 func TestSendPayloadIsDataUntilTheUserSaysItIsNVMe(t *testing.T) {
 	file := caseFile(t, "38-nvme-no-cm.hex")
-	const fields = "infiniband.payload.len nvme.cmd.opc nvme.cmd.cid nvme.cmd.nsid nvme.cmd.sgl1.addr nvme.cmd.sgl1.len nvme.cmd.sgl1.key nvme.cmd.slba nvme.cmd.nlb infiniband.invariant.crc infiniband.icrc.status"
+	const fields = "infiniband.payload.len nvme.cmd.opc nvme.cmd.cid nvme.cmd.nsid nvme.cmd.sgl1.addr nvme.cmd.sgl1.len nvme.cmd.sgl1.key nvme.cmd.slba nvme.cmd.nlb0 infiniband.invariant.crc infiniband.icrc.status"
 	wantColumns(t, file, fields, "64 - - - - - - - - 0x1446672d good")
 	wantColumns(t, file, fields,
 		"64 0x02 0x0010 0x00000001 0x00007f1234560000 4096 0x00abcd01 0x0000000000001000 7 0x1446672d good", "--decode-as", "0x11=nvme")

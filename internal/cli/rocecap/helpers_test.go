@@ -47,18 +47,26 @@ func pcaps(t *testing.T, elem ...string) string {
 // writeFrames makes a capture of frames in hexadecimal.
 func writeFrames(t *testing.T, link wire.LinkType, frames ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "frames.pcap")
-	w, err := capfile.Create(path, capfile.Interface{Link: link, FCSLen: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var records []capfile.Record
 	for _, frame := range frames {
 		data, err := hex.DecodeString(frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := capfile.Record{Link: link, Data: data, WireLen: len(data), HasTime: true}
-		if err := w.Write(&rec); err != nil {
+		records = append(records, capfile.Record{Link: link, Data: data, WireLen: len(data), HasTime: true})
+	}
+	return writeRecords(t, link, records)
+}
+
+func writeRecords(t *testing.T, link wire.LinkType, records []capfile.Record) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "frames.pcap")
+	w, err := capfile.Create(path, capfile.Interface{Link: link, FCSLen: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range records {
+		if err := w.Write(&records[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -137,9 +137,17 @@ func appendPDU(dst []byte, pdu *iwarp.PDU) []byte {
 		dst = appendCount(dst, " ", int(pdu.Len), " B")
 	}
 	for _, issue := range pdu.Issues {
-		dst = append(append(append(dst, " ["...), issue.Text...), ']')
+		if !isRemark(issue.Kind) {
+			dst = append(append(append(dst, " ["...), issue.Text...), ']')
+		}
 	}
 	return dst
+}
+
+// isRemark is true of issues that no receiver acts on; they are left to the
+// full tree.
+func isRemark(kind iwarp.IssueKind) bool {
+	return kind == iwarp.IssueExceeds || kind == iwarp.IssuePad
 }
 
 func appendStart(dst []byte, pdu *iwarp.PDU) []byte {

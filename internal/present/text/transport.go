@@ -35,16 +35,25 @@ func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 		if h.ID < wire.HdrRDETH {
 			continue
 		}
-		if b := f.Bytes(h); len(b) == int(h.Len) {
+		if b := whole(f, h); b != nil {
 			dst = appendExtended(dst, op, h.ID, b)
 		}
 	}
-	if f.PayloadLen > 0 && f.ICRC >= 0 && !s.mad {
+	switch {
+	case s.mad:
+		dst = wire.MADSummary(append(dst, ' '), payload(f))
+	case f.PayloadLen > 0 && f.ICRC >= 0:
 		dst = append(dst, ' ')
 		dst = strconv.AppendInt(dst, int64(f.PayloadLen), 10)
 		dst = append(dst, " B"...)
 	}
 	return s.appendFlags(dst)
+}
+
+// payload returns the captured bytes of the payload.
+func payload(f *wire.Frame) []byte {
+	from := min(f.Payload, len(f.Data))
+	return f.Data[from:min(from+f.PayloadLen, len(f.Data))]
 }
 
 func (s *sight) appendFlags(dst []byte) []byte {
@@ -102,8 +111,6 @@ func appendExtended(dst []byte, op wire.Opcode, id wire.HeaderID, b []byte) []by
 		dst = appendNVMe(dst, id, b)
 	case wire.HdrIPoIB:
 		dst = append(dst, " IPoIB"...)
-	case wire.HdrMAD:
-		dst = wire.MADSummary(append(dst, ' '), b)
 	}
 	return dst
 }
