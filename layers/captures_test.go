@@ -236,12 +236,22 @@ func TestNoPrefixOfAFramePanics(t *testing.T) {
 	}
 }
 
-// panicked returns the stack of a panic that came from a decoder of this
-// package and not from gopacket's own.
+// panicked returns the stack of a panic in this project's code, "" for none and
+// for one in gopacket's own decoders. The function that panicked is the first
+// one below the call of panic.
 func panicked(p gopacket.Packet) string {
 	fail, ok := p.ErrorLayer().(*gopacket.DecodeFailure)
-	if ok && strings.Contains(fail.Dump(), "rocecap/layers.decode") {
-		return fail.Dump()
+	if !ok {
+		return ""
+	}
+	_, below, _ := strings.Cut(fail.Dump(), "\npanic(")
+	for line := range strings.Lines(below) {
+		if strings.HasPrefix(line, "github.com/") {
+			if strings.HasPrefix(line, "github.com/rocecap/") {
+				return fail.Dump()
+			}
+			return ""
+		}
 	}
 	return ""
 }

@@ -120,6 +120,23 @@ func TestACutFPDUHasNoCRC(t *testing.T) {
 	if _, ok := h.CRC32C(); ok || h.HasCRC || !packet.Metadata().Truncated {
 		t.Errorf("cut FPDU: %+v, truncated %t", h, packet.Metadata().Truncated)
 	}
+	for _, n := range []int{len(data), len(data) - 1} { // the same layer again
+		if err := h.DecodeFromBytes(data[:n], gopacket.NilDecodeFeedback); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := h.CRC32C(); ok || h.HasCRC {
+		t.Errorf("the CRC of the FPDU before is left in %+v", h)
+	}
+}
+
+func TestAnFPDUMayFollowAReplyAtOnce(t *testing.T) {
+	data := writeAlone(t, gopacket.SerializeOptions{},
+		&MPAReply{MPAStart{Revision: 1}}, &FPDU{ULPDULen: 14}, &DDPTagged{STag: 7})
+	packet, got := again(t, data, LayerTypeMPAReply)
+	if ddp, ok := packet.Layer(LayerTypeDDPTagged).(*DDPTagged); !ok || ddp.STag != 7 || !bytes.Equal(got, data) {
+		t.Errorf("decoded as\n%v", packet)
+	}
 }
 
 func TestEveryRDMAPOpcodeLeadsToItsLayer(t *testing.T) {

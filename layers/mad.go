@@ -108,7 +108,7 @@ func (h *MAD) Summary() string { return string(wire.MADSummary(nil, h.whole)) }
 func (h *MAD) Attributes() []Attribute {
 	const before = wire.LRHLen + wire.BTHLen + wire.DETHLen
 	// wire walks a datagram as part of a packet: give it the smallest one.
-	packet := make([]byte, before, before+MADLen)
+	packet := make([]byte, before, before+len(h.whole))
 	lrh, bth := wire.LRH(packet), wire.BTH(packet[wire.LRHLen:])
 	size := before + MADLen + wire.ICRCLen
 	lrh.SetLNH(wire.LNHLocal)

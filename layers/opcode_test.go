@@ -8,9 +8,7 @@ import (
 	"testing"
 )
 
-// constants lists the opcode constants of opcode.go by name. The values come
-// from the compiler through this table of one opcode per service; the names are
-// checked against the source.
+// constants lists the names of the exported constants in opcode.go.
 func constants(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "opcode.go", nil, 0)

@@ -53,6 +53,13 @@ func captures(t *testing.T) []string {
 	return files
 }
 
+// haveShared reports whether the folder beside the repository is there.
+func haveShared(t *testing.T) bool {
+	t.Helper()
+	_, err := os.Stat(filepath.Join(testneed.ModuleRoot(t), "../shared/captures"))
+	return err == nil
+}
+
 func isCapture(path string) bool {
 	name := strings.TrimSuffix(filepath.Base(path), ".gz")
 	switch filepath.Ext(name) {
@@ -62,11 +69,17 @@ func isCapture(path string) bool {
 	return false
 }
 
-// readable returns the capture as a file that both programs can read.
+// readable returns the capture as a file that both programs can read, "" when
+// there can be none.
 func readable(t *testing.T, path string) string {
 	t.Helper()
-	if filepath.Ext(path) == ".hex" {
+	switch filepath.Ext(path) {
+	case ".hex":
 		return hexCapture(t, path)
+	case ".cap": // ethernet_pause.cap is in the format of the Sniffer
+		if _, err := capfile.Open(path); err != nil {
+			t.Skipf("SKIPPED: %v", err)
+		}
 	}
 	return path
 }
@@ -79,20 +92,33 @@ func hexCapture(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), filepath.Base(name)+".pcap")
+	var frames [][]byte
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			frames = append(frames, fromHex(t, line))
+		}
+	}
+	return newCapture(t, filepath.Base(name)+".pcap", frames...)
+}
+
+func fromHex(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// newCapture makes a capture of Ethernet frames.
+func newCapture(t *testing.T, name string, frames ...[]byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
 	w, err := capfile.Create(path, capfile.Interface{Link: wire.LinkEthernet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		frame, err := hex.DecodeString(line)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	for _, frame := range frames {
 		rec := capfile.Record{Link: wire.LinkEthernet, Data: frame, WireLen: len(frame), HasTime: true}
 		if err := w.Write(&rec); err != nil {
 			t.Fatal(err)
@@ -102,4 +128,16 @@ func hexCapture(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// damaged makes a capture of an acknowledgement, and of the same with a wrong
+// IP header checksum.
+func damaged(t *testing.T) string {
+	t.Helper()
+	const ack = "02000000000b02000000000a080045020030123440004011a408c000020ac0000214" +
+		"c35112b7001c00001140ffff000001230000a1b21f00000722aa69ef"
+	right, wrong := fromHex(t, ack), fromHex(t, ack)
+	const checksum = wire.EthernetLen + 10
+	wrong[checksum] ^= 0x01
+	return newCapture(t, "damaged.pcap", right, wrong)
 }

@@ -62,59 +62,88 @@ func (d *difference) in(run string) bool { return strings.Contains(d.packet.prot
 // contextFields are asked of tshark alone.
 var contextFields = []string{"frame.protocols", "_ws.malformed"}
 
-// TestFieldsAreWhatTsharkPrints prints every field that both programs know of
-// every packet, and compares the texts. A difference must be covered by an
-// entry of the table of known differences, and every entry must be needed.
-func TestFieldsAreWhatTsharkPrints(t *testing.T) {
-	s := findTshark(t)
-	kinds := s.fieldKinds(t)
-	names := commonFields(kinds)
-	table := newKnown(s)
-	packets, values := 0, 0
-	for _, path := range captures(t) {
-		if reason, ok := unreadable[filepath.Base(path)]; ok {
-			t.Logf("%s is left out: %s", filepath.Base(path), reason)
-			continue
-		}
-		file := readable(t, path)
-		theirs := s.decode(t, file, slices.Concat(names, contextFields))
-		own := ours(t, file, names)
-		if len(own) != len(theirs) {
-			t.Errorf("%s: we print %d packets, tshark %d", path, len(own), len(theirs))
-			continue
-		}
-		packets += len(own)
-		for i := range own {
-			last := len(names)
-			p := &packet{
-				names: names, ours: own[i], theirs: theirs[i][:last],
-				protocols: theirs[i][last], malformed: theirs[i][last+1] != "",
-			}
-			values += compare(t, table, p, filepath.Base(path), i+1, kinds)
-		}
+// TestTsharkAgrees prints every field that both programs know of every packet,
+// and compares the texts; then the verdicts on CRCs. A difference must be
+// covered by an entry of the table of known differences, and every entry must
+// be needed.
+func TestTsharkAgrees(t *testing.T) {
+	c := newComparison(findTshark(t))
+	c.kinds = c.tshark.fieldKinds(t)
+	c.names = commonFields(c.kinds)
+	for _, path := range append(captures(t), damaged(t)) {
+		t.Run(filepath.Base(path), func(t *testing.T) { c.capture(t, path) })
 	}
-	t.Logf("%v: %d packets, %d fields known to both, %d values compared, %d of them different", s, packets, len(names), values, table.total())
-	table.report(t)
+	t.Logf("%v: %d packets, %d fields known to both, %d values compared, %d of them different; %d CRC verdicts",
+		c.tshark, c.packets, len(c.names), c.values, c.known.count, c.verdicts)
+	c.known.report(t, c.tshark)
 }
 
-// compare compares the packet's fields and returns how many there were.
-func compare(t *testing.T, table *known, p *packet, file string, number int, kinds map[string]string) int {
+// comparison is one run over all captures.
+type comparison struct {
+	tshark *tshark
+	kinds  map[string]string // tshark's types of the fields
+	names  []string          // of the fields that both know
+	known  *known
+
+	packets, values, verdicts int
+}
+
+func newComparison(s *tshark) *comparison { return &comparison{tshark: s, known: newKnown(s)} }
+
+func (c *comparison) capture(t *testing.T, path string) {
+	file := readable(t, path)
+	theirs := c.tshark.decode(t, file, slices.Concat(c.names, contextFields))
+	if len(theirs) == 0 {
+		t.Skip("SKIPPED: tshark cannot read the capture")
+	}
+	own := ours(t, file, c.names)
+	if len(own) != len(theirs) {
+		t.Fatalf("we print %d packets, tshark %d", len(own), len(theirs))
+	}
+	c.packets += len(own)
+	last := len(c.names)
+	for i := range own {
+		p := &packet{
+			names: c.names, ours: own[i], theirs: theirs[i][:last],
+			protocols: theirs[i][last], malformed: theirs[i][last+1] != "",
+		}
+		c.compare(t, p, filepath.Base(path), i+1)
+	}
+	c.compareCRCs(t, file)
+}
+
+// compareCRCs compares the verdicts on the FPDUs' CRC32c, wherever tshark has
+// some. It has none for an FPDU that it does not find.
+func (c *comparison) compareCRCs(t *testing.T, file string) {
 	t.Helper()
-	values := 0
-	for k, name := range p.names {
+	rows := ours(t, file, []string{"iwarp_mpa.crc.status"})
+	if !slices.ContainsFunc(rows, func(row []string) bool { return row[0] != "" }) {
+		return
+	}
+	for number, want := range c.tshark.crcVerdicts(t, file) {
+		c.verdicts += len(want)
+		if got := rows[number-1][0]; got != strings.Join(want, aggregator) {
+			t.Errorf("packet %d: CRC verdicts %q, tshark says %q", number, got, want)
+		}
+	}
+}
+
+// compare compares the fields of one packet.
+func (c *comparison) compare(t *testing.T, p *packet, file string, number int) {
+	t.Helper()
+	for k, name := range c.names {
 		our, their := p.ours[k], normal(name, p.theirs[k])
 		if our != "" || their != "" {
-			values++
+			c.values++
 		}
 		if our == their {
 			continue
 		}
-		d := &difference{file: file, number: number, field: name, kind: kinds[name], ours: our, theirs: their, packet: p}
-		if !table.covers(d) {
+		d := &difference{file: file, number: number, field: name, kind: c.kinds[name], ours: our, theirs: their, packet: p}
+		if !c.known.covers(d) {
 			t.Errorf("%s packet %d %s:\n\tours    %.200q\n\ttshark  %.200q\n\tin %s, opcode %d", file, number, name, our, their, p.protocols, d.opcode())
 		}
 	}
-	return values
 }
 
 // normal turns the words that tshark prints for a flag since 4.2 into digits.

@@ -1,7 +1,9 @@
 package tsharkdiff
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -13,17 +15,17 @@ type entry struct {
 	// before is the first version of tshark that no longer differs, since the
 	// first one that does; zero means all.
 	before, since version
+	// beside says that only captures of the folder beside the repository show
+	// the difference.
+	beside bool
 }
-
-// unreadable are the captures that one of the programs cannot read.
-var unreadable = map[string]string{}
 
 type version struct{ major, minor int }
 
 // known is the table at work: it counts what each entry covers.
 type known struct {
-	rows    []row
-	reasons map[string]int
+	rows  []row
+	count int
 }
 
 type row struct {
@@ -33,7 +35,7 @@ type row struct {
 }
 
 func newKnown(s *tshark) *known {
-	k := &known{reasons: map[string]int{}}
+	k := &known{}
 	for i := range entries {
 		e := &entries[i]
 		if e.before != (version{}) && s.atLeast(e.before.major, e.before.minor) || !s.atLeast(e.since.major, e.since.minor) {
@@ -50,24 +52,26 @@ func (k *known) covers(d *difference) bool {
 		r := &k.rows[i]
 		if r.pattern.MatchString(d.field) && r.when(d) {
 			r.used++
-			k.reasons[r.reason]++
+			k.count++
 			return true
 		}
 	}
 	return false
 }
 
-func (k *known) total() int {
-	n := 0
-	for _, count := range k.reasons {
-		n += count
-	}
-	return n
-}
-
-func (k *known) report(t *testing.T) {
+// report logs how often each entry was used, and fails for one that no packet
+// used: the list must not outlive its reasons. Another version of tshark than
+// the one that the table was made with may have mended a fault.
+func (k *known) report(t *testing.T, s *tshark) {
 	t.Helper()
+	counts := map[string]int{}
 	for _, r := range k.rows {
-		t.Logf("%6d  %s (%.60s)", r.used, r.reason, r.fields)
+		counts[r.reason] += r.used
+		if r.used == 0 && s.major == 4 && s.minor == 0 && (!r.beside || haveShared(t)) {
+			t.Errorf("no packet uses the entry %q for %s", r.reason, r.fields)
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%6d  %s", counts[reason], reason)
 	}
 }

@@ -106,8 +106,30 @@ func columns(names []string) []string {
 // decode returns tshark's row of values for each packet.
 func (s *tshark) decode(t *testing.T, file string, names []string) [][]string {
 	t.Helper()
-	out := s.run(t, slices.Concat([]string{"-n", "-r", file}, columns(names))...)
+	out := s.run(t, slices.Concat([]string{"-n", "-o", "ip.check_checksum:TRUE", "-r", file}, columns(names))...)
 	return table(t, "tshark", out, len(names))
+}
+
+var (
+	frameLine = regexp.MustCompile(`^Frame (\d+):`)
+	crcLine   = regexp.MustCompile(`CRC check: 0x[0-9a-f]+ \((Good|Bad) CRC32`)
+)
+
+// crcVerdicts returns what tshark says in words about the CRC32c of the FPDUs
+// that each packet completes, "good" and "bad": the words are in no field.
+func (s *tshark) crcVerdicts(t *testing.T, file string) map[int][]string {
+	t.Helper()
+	verdicts := map[int][]string{}
+	number := 0
+	for line := range strings.Lines(string(s.run(t, "-n", "-V", "-r", file))) {
+		if m := frameLine.FindStringSubmatch(line); m != nil {
+			number, _ = strconv.Atoi(m[1])
+		}
+		if m := crcLine.FindStringSubmatch(line); m != nil {
+			verdicts[number] = append(verdicts[number], strings.ToLower(m[1]))
+		}
+	}
+	return verdicts
 }
 
 // ours returns rocecap's row of values for each packet.

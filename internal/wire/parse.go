@@ -43,10 +43,11 @@ func (f *Frame) push(id HeaderID, off, n, end int) bool {
 		f.Problems |= ProblemShort
 		n = end - off
 	}
-	if n < 0 || !f.Push(id, off, n) {
-		if n >= 0 {
-			f.Problems |= ProblemTooDeep
-		}
+	if n <= 0 {
+		return false
+	}
+	if !f.Push(id, off, n) {
+		f.Problems |= ProblemTooDeep
 		return false
 	}
 	return !short && off+n <= len(f.Data)

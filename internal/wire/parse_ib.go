@@ -169,7 +169,7 @@ func (f *Frame) body(bth BTH, info *OpcodeInfo, off, end int) {
 	}
 	f.PayloadLen = room - f.Pad
 	if f.PayloadLen > 0 {
-		if info.Defined() && !info.Payload {
+		if info.Defined() && !info.Payload && !f.fragment() {
 			f.Problems |= ProblemPayload
 		}
 		if f.isMAD(bth) {

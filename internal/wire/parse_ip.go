@@ -25,10 +25,10 @@ func (f *Frame) ipv4(off, end int) {
 	default:
 		f.limit(&end, off+total)
 	}
+	f.End = end
 	if ip.FragmentOffset() != 0 || ip.MoreFragments() {
 		f.Problems |= ProblemFragment
 		if ip.FragmentOffset() != 0 {
-			f.End = end
 			return
 		}
 	}
@@ -71,6 +71,7 @@ func (f *Frame) ipv6(off, end int) {
 	default:
 		f.limit(&end, off+IPv6Len+n)
 	}
+	f.End = end
 	f.ipv6Next(ip.NextHeader(), off+IPv6Len, end)
 }
 
@@ -97,7 +98,6 @@ func (f *Frame) ipv6Next(proto uint8, off, end int) {
 		n := IPv6ExtMinLen
 		if id == HdrIPv6Fragment {
 			if f.fragmentHeader(f.Data[off:]) {
-				f.End = end
 				return
 			}
 		} else {
@@ -137,9 +137,6 @@ func (f *Frame) ipProtocol(proto uint8, off, end int) {
 		f.mpls(off, end)
 	case IPProtoICMP, IPProtoICMPv6:
 		f.Proto = ProtoICMP
-		f.End = end
-	default:
-		f.End = end
 	}
 }
 
@@ -189,7 +186,7 @@ func (f *Frame) tcp(off, end int) {
 	if !f.push(HdrTCP, off, TCPMinLen, end) {
 		return
 	}
-	f.Proto, f.L4, f.End = ProtoTCP, off, end
+	f.Proto, f.L4 = ProtoTCP, off
 	n := TCP(f.Data[off:]).HeaderLen()
 	if !f.extend(n, end) {
 		return

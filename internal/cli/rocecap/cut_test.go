@@ -109,7 +109,7 @@ func TestDamagedRecordEndsTheOutputThere(t *testing.T) {
 // Every printer copes with any byte changed, and prints each packet.
 func TestDamagedPacketsHaveALineEach(t *testing.T) {
 	for _, name := range []string{"fixtures/t.pcap", "fixtures/t5.pcap", "fixtures/mk.pcap", "rping_rxe.pcap"} {
-		for _, damage := range []byte{0x01, 0x80, 0xff} {
+		for _, damage := range []byte{0x80, 0xff} {
 			wantALineEach(t, name, func(whole capfile.Record) (variants []capfile.Record) {
 				for at := range min(100, len(whole.Data)) {
 					changed := whole
@@ -154,7 +154,7 @@ func wantALineEach(t *testing.T, name string, vary func(capfile.Record) []capfil
 		t.Fatal(err)
 	}
 	var records []capfile.Record
-	for _, rec := range batch.Records[:min(30, len(batch.Records))] {
+	for _, rec := range batch.Records[:min(20, len(batch.Records))] {
 		records = append(records, vary(rec)...)
 	}
 	path := writeRecords(t, batch.Records[0].Link, records)

@@ -84,7 +84,9 @@ func (o *decodeOptions) run() error {
 		return err
 	}
 	if o.write != "" {
-		plan.sink = &sink{name: o.write}
+		if plan.sink, err = newSink(o.write, o.files); err != nil {
+			return err
+		}
 	}
 	var failed error
 	for i, name := range o.files {
@@ -138,8 +140,8 @@ func (o *decodeOptions) plan() (*plan, error) {
 	if o.count < 0 {
 		return nil, fmt.Errorf("-c %d: the count is not negative", o.count)
 	}
-	if len(o.fields) > 0 && o.format != "fields" {
-		return nil, errors.New("-e needs -T fields")
+	if len(o.fields)+len(o.settings) > 0 && o.format != "fields" {
+		return nil, errors.New("-e and -E need -T fields")
 	}
 	palette, err := o.palette()
 	if err != nil {

@@ -43,7 +43,6 @@ one was found, 2 when the file is damaged.
 --fix -w OUT writes the capture with right CRCs.`,
 		Example: `  rocecap icrc pcaps/py_flush.pcap
   rocecap icrc --fix -w fixed.pcap pcaps/py_flush.pcap`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	f := cmd.Flags()
@@ -55,6 +54,9 @@ one was found, 2 when the file is damaged.
 }
 
 func (o *icrcOptions) run(files []string) error {
+	if len(files) == 0 {
+		return errors.New("icrc: which capture file? - is the standard input")
+	}
 	if o.fix != (o.write != "") {
 		return errors.New("icrc: --fix and -w go together")
 	}
@@ -64,7 +66,9 @@ func (o *icrcOptions) run(files []string) error {
 	}
 	var out *sink
 	if o.fix {
-		out = &sink{name: o.write}
+		if out, err = newSink(o.write, files); err != nil {
+			return err
+		}
 	}
 	bad := false
 	var failed error
@@ -198,7 +202,8 @@ func printReportJSON(w io.Writer, name string, r *report) error {
 		Mistakes     []bad  `json:"mistakes"`
 	}{
 		name, r.packets, r.icrc[icrc.Good], r.icrc[icrc.Bad], r.icrc[icrc.Cut], r.icrc[icrc.NotCheckable],
-		r.vcrc[icrc.Good], r.vcrc[icrc.Bad], []bad{},
+		r.vcrc[icrc.Good], r.vcrc[icrc.Bad],
+		[]bad{},
 	}
 	for _, m := range r.sorted() {
 		o := r.mistakes[m]

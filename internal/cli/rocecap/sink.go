@@ -1,7 +1,11 @@
 package rocecap
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // sink is the capture file that packets are written to. It is created with the
@@ -9,9 +13,25 @@ import (
 type sink struct {
 	name   string
 	writer capfile.Writer
+	failed bool // the file could not be created
 	// index translates the reader's interfaces to the writer's.
 	reader *capfile.Reader
 	index  map[int32]int32
+}
+
+// newSink returns a sink that writes the named file, which must not be one of
+// the inputs: it would be overwritten before it is read.
+func newSink(name string, inputs []string) (*sink, error) {
+	out, err := os.Stat(name)
+	for _, input := range inputs {
+		if err != nil {
+			break // the file does not exist yet, or creating it will say why not
+		}
+		if in, inErr := os.Stat(input); inErr == nil && os.SameFile(in, out) {
+			return nil, fmt.Errorf("-w %s: the file is an input too", name)
+		}
+	}
+	return &sink{name: name}, nil
 }
 
 func (s *sink) write(r *capfile.Reader, records []*capfile.Record) error {
@@ -47,22 +67,31 @@ func (s *sink) add(rec *capfile.Record) (int32, error) {
 		described = list[rec.Interface]
 	}
 	if s.writer == nil {
-		w, err := capfile.Create(s.name, described)
-		s.writer = w
-		return 0, err
+		return 0, s.create(described)
 	}
 	i, err := s.writer.AddInterface(described)
 	return int32(i), err
 }
 
+func (s *sink) create(first capfile.Interface) error {
+	w, err := capfile.Create(s.name, first)
+	if err != nil {
+		s.failed = true
+		return err
+	}
+	s.writer = w
+	return nil
+}
+
 // close completes the file. When no packet matched, it is an empty capture.
 func (s *sink) close() error {
+	if s.failed {
+		return nil
+	}
 	if s.writer == nil {
-		w, err := capfile.Create(s.name, capfile.Interface{Link: 1, FCSLen: -1})
-		if err != nil {
+		if err := s.create(capfile.Interface{Link: wire.LinkEthernet, FCSLen: -1}); err != nil {
 			return err
 		}
-		s.writer = w
 	}
 	return s.writer.Close()
 }

@@ -13,6 +13,8 @@ var parts = []Ref{
 	{Name: "udp.payload", Title: "UDP payload", Kind: Bytes, derive: udpPayload},
 	{Name: "tcp.len", Title: "TCP segment length", Kind: Uint, derive: tcpLen},
 
+	{Name: "ip.checksum.status", Title: "Verdict on the header checksum", Kind: Uint, bits: 8, Names: checksumName, derive: ipChecksum},
+
 	{Name: "eth.padding", Title: "Padding", Kind: Bytes, derive: partOfTrailer(padding)},
 	{Name: "eth.trailer", Title: "Trailer", Kind: Bytes, derive: partOfTrailer(trailer)},
 	{Name: "eth.fcs", Title: "Frame check sequence", Kind: Uint, Base: wire.Hex, digits: 8, bits: 32, derive: fcs},
@@ -76,6 +78,38 @@ func tcpLen(dst []Value, p *packet.Packet) []Value {
 		return dst
 	}
 	return append(dst, Value{Num: uint64(p.Frame.PayloadLen)})
+}
+
+// The verdicts on a checksum, numbered as Wireshark's are.
+const (
+	checksumBad  = 0
+	checksumGood = 1
+)
+
+func checksumName(v uint64) string {
+	switch v {
+	case checksumBad:
+		return "Bad"
+	case checksumGood:
+		return "Good"
+	}
+	return ""
+}
+
+func ipChecksum(dst []Value, p *packet.Packet) []Value {
+	f := &p.Frame
+	for _, h := range f.Headers() {
+		b := f.Bytes(h)
+		if h.ID != wire.HdrIPv4 || len(b) < int(h.Len) || len(b) < wire.IPv4MinLen {
+			continue
+		}
+		verdict := Value{Num: checksumBad}
+		if wire.IPv4Checksum(b) == wire.IPv4Header(b).Checksum() {
+			verdict.Num = checksumGood
+		}
+		dst = append(dst, verdict)
+	}
+	return dst
 }
 
 // minEthernet is the length that Ethernet pads a frame to, FCS left out
