@@ -67,6 +67,9 @@ var contextFields = []string{"frame.protocols", "_ws.malformed"}
 // covered by an entry of the table of known differences, and every entry must
 // be needed.
 func TestTsharkAgrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: tshark needs half a second a capture")
+	}
 	c := newComparison(findTshark(t))
 	c.kinds = c.tshark.fieldKinds(t)
 	c.names = commonFields(c.kinds)

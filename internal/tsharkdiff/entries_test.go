@@ -16,7 +16,7 @@ const (
 	// payload are the names of the payload.
 	payload = `infiniband\.payload|data\.(data|len)`
 	// inPayload are the fields of what tshark can see in a payload.
-	inPayload = `(arp|eth|ip|ipv6|udp|tcp|data|infiniband\.rwh|infiniband\.payload|infiniband\.invariant)(\..*)?`
+	inPayload = `(arp|eth|ip|ipv6|udp|tcp|infiniband\.rwh)(\..*)?`
 	iWARP     = `iwarp_.*|data\..*`
 )
 
@@ -43,6 +43,7 @@ var entries = []entry{
 	{reason: "Congestion notification packets", fields: behindBTH, when: isCNP},
 	{reason: "XRC packets", fields: behindBTH, when: opcodeIn(0xA0, 0xBF)},
 	{reason: "FLUSH and ATOMIC WRITE", fields: behindBTH, before: version{4, 4}, when: opcodeIn(0x1C, 0x1D)},
+	{reason: "FLUSH and ATOMIC WRITE", fields: `infiniband\.feth.*`, since: version{4, 4}, when: opcodeIn(0x1C, 0x1C)},
 	{reason: "RD packets", fields: `infiniband\.bth|` + behindBTH, when: opcodeIn(0x40, 0x5F)},
 	{reason: "Opcodes that have no meaning", fields: behindBTH, when: isUndefined},
 	{reason: "UD SEND with immediate data", fields: behindBTH, when: opcodeIn(0x65, 0x65)},
@@ -65,7 +66,13 @@ var entries = []entry{
 	{reason: "IPoIB header under another name", fields: `ipoib.*`, when: func(d *difference) bool {
 		return d.missing() && d.own("ipoib.type") == d.their("infiniband.rwh.etype")
 	}, beside: true},
-	{reason: "Guessed payload", fields: inPayload, when: hasGuess},
+	{reason: "Guessed payload", fields: inPayload, when: func(d *difference) bool {
+		return hasGuess(d) && (d.extra() || strings.HasPrefix(d.theirs, d.ours+aggregator))
+	}},
+	{reason: "Guessed payload", fields: payload, when: hasGuess},
+	{reason: "Short SENDs called malformed", fields: `infiniband\.invariant\.crc`, when: func(d *difference) bool {
+		return d.missing() && d.packet.malformed && d.in(":infiniband:rpcordma")
+	}},
 	{reason: "Guessed payload that is not shown", fields: payload, when: func(d *difference) bool {
 		return d.missing() && strings.HasSuffix(d.packet.protocols, "infiniband") && wire.Opcode(d.opcode()).Operation() <= wire.OpSendOnlyInvalidate
 	}},
@@ -126,7 +133,7 @@ var entries = []entry{
 		return strings.HasSuffix(d.theirs, d.ours) && number(d.own("iwarp_ddp.mo")) > 0
 	}},
 	{reason: "iWARP Sends put together", fields: `data\.len`, when: func(d *difference) bool {
-		return number(d.theirs) == number(d.own("iwarp_ddp.mo"))+number(d.ours)
+		return !d.missing() && number(d.theirs) == number(d.own("iwarp_ddp.mo"))+number(d.ours)
 	}},
 	{reason: "iWARP Sends put together", fields: `data\..*`, when: func(d *difference) bool {
 		return d.missing() && d.own("iwarp_ddp.last_flag") == "0"
@@ -135,7 +142,7 @@ var entries = []entry{
 		return d.missing() && strings.HasSuffix(d.packet.protocols, ":iwarp_ddp_rdmap") && number(d.own("iwarp_rdma.opcode")) >= int(wire.RDMAPSend)
 	}},
 	{reason: "iWARP that tshark does not find", fields: iWARP, when: func(d *difference) bool {
-		return !d.in(":iwarp_mpa")
+		return !d.in(":iwarp_mpa") && (d.missing() || d.in("tcp:data"))
 	}},
 }
 

@@ -1,9 +1,8 @@
 package tsharkdiff
 
 import (
-	"maps"
+	"fmt"
 	"regexp"
-	"slices"
 	"testing"
 )
 
@@ -32,6 +31,7 @@ type row struct {
 	*entry
 	pattern *regexp.Regexp
 	used    int
+	example string // the first difference
 }
 
 func newKnown(s *tshark) *known {
@@ -51,6 +51,9 @@ func (k *known) covers(d *difference) bool {
 	for i := range k.rows {
 		r := &k.rows[i]
 		if r.pattern.MatchString(d.field) && r.when(d) {
+			if r.used == 0 {
+				r.example = fmt.Sprintf("%s packet %d %s: ours %.60q, tshark %.60q", d.file, d.number, d.field, d.ours, d.theirs)
+			}
 			r.used++
 			k.count++
 			return true
@@ -64,14 +67,10 @@ func (k *known) covers(d *difference) bool {
 // the one that the table was made with may have mended a fault.
 func (k *known) report(t *testing.T, s *tshark) {
 	t.Helper()
-	counts := map[string]int{}
 	for _, r := range k.rows {
-		counts[r.reason] += r.used
+		t.Logf("%6d  %s, as in %s", r.used, r.reason, r.example)
 		if r.used == 0 && s.major == 4 && s.minor == 0 && (!r.beside || haveShared(t)) {
 			t.Errorf("no packet uses the entry %q for %s", r.reason, r.fields)
 		}
-	}
-	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		t.Logf("%6d  %s", counts[reason], reason)
 	}
 }

@@ -133,9 +133,20 @@ func TestRawIsTheBytesThatTheFieldTouches(t *testing.T) {
 
 func TestDigitsFollowTheTypeAndNotTheMask(t *testing.T) {
 	for _, tc := range []struct{ bits, width, want int }{
-		{3, 0, 2}, {8, 0, 2}, {9, 0, 4}, {16, 0, 4}, {20, 0, 6}, {24, 0, 6},
-		{25, 0, 8}, {32, 0, 8}, {33, 0, 16}, {64, 0, 16},
-		{12, 16, 4}, {8, 32, 8}, {20, 24, 6}, {3, 8, 2},
+		{3, 0, 2},
+		{8, 0, 2},
+		{9, 0, 4},
+		{16, 0, 4},
+		{20, 0, 6},
+		{24, 0, 6},
+		{25, 0, 8},
+		{32, 0, 8},
+		{33, 0, 16},
+		{64, 0, 16},
+		{12, 16, 4},
+		{8, 32, 8},
+		{20, 24, 6},
+		{3, 8, 2},
 	} {
 		f := Field{Bits: tc.bits, Width: tc.width}
 		if got := f.Digits(); got != tc.want {

@@ -140,6 +140,7 @@ type packetJSON struct {
 	Number   int              `json:"number"`
 	Protocol string           `json:"protocol"`
 	Info     string           `json:"info"`
+	Comment  string           `json:"comment"`
 	ICRC     string           `json:"icrc"`
 	Layers   []map[string]any `json:"layers"`
 	Notes    []string         `json:"notes"`

@@ -28,11 +28,14 @@ func startProgress(s Streams, r *capfile.Reader) *progress {
 	p.wait.Go(func() {
 		delay := time.NewTimer(progressDelay)
 		defer delay.Stop()
+		clear := ""
 		for {
 			select {
 			case <-p.quit:
+				fmt.Fprint(s.Err, clear)
 				return
 			case <-delay.C:
+				clear = "\r\x1b[K"
 				percent := 100 * r.BytesRead() / r.Size()
 				fmt.Fprintf(s.Err, "\r%3d%% of %d MB", percent, r.Size()/1e6)
 				delay.Reset(progressEvery)
@@ -42,7 +45,7 @@ func startProgress(s Streams, r *capfile.Reader) *progress {
 	return p
 }
 
-// stop ends the line that the progress stood on.
+// stop takes the progress off the screen.
 func (p *progress) stop() {
 	close(p.quit)
 	p.wait.Wait()

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -32,7 +34,7 @@ func (r *Ref) AppendText(dst []byte, v Value) []byte {
 		if v.Raw != nil {
 			return appendPrintable(dst, v.Raw)
 		}
-		return append(dst, v.Text...)
+		return AppendOneLine(dst, v.Text)
 	case Time:
 		return time.Unix(0, int64(v.Num)).AppendFormat(dst, "Jan _2, 2006 15:04:05.000000000 MST")
 	case Span:
@@ -90,6 +92,27 @@ func appendPrintable(dst, b []byte) []byte {
 			c = '.'
 		}
 		dst = append(dst, c)
+	}
+	return dst
+}
+
+// AppendOneLine adds text that somebody else chose. As tshark does, it shows line
+// ends and tabs by their escapes, so that a packet stays one line; what else a
+// terminal could take for commands becomes dots.
+func AppendOneLine(dst []byte, text string) []byte {
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r == '\r':
+			dst = append(dst, `\r`...)
+		case r == '\t':
+			dst = append(dst, `\t`...)
+		case unicode.IsControl(r):
+			dst = append(dst, '.')
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
 	}
 	return dst
 }

@@ -63,7 +63,7 @@ func (t *Tree) appendFrame(dst []byte, p *packet.Packet) []byte {
 		dst = append(dst, " s since the one before\n"...)
 	}
 	if p.Comment != "" {
-		dst = append(append(dst, "    Comment: "...), p.Comment...)
+		dst = field.AppendOneLine(append(dst, "    Comment: "...), p.Comment)
 		dst = append(dst, '\n')
 	}
 	return dst
