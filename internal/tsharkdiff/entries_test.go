@@ -95,7 +95,7 @@ var entries = []entry{
 	}},
 	{reason: "Direction of a directed-route SMP", fields: `infiniband\.smpdirected\.d`, when: func(d *difference) bool {
 		return number(d.ours) == 1 && number(d.theirs) == 0
-	}},
+	}, beside: true},
 	{reason: "Flow label and packet rate of a CM REQ", fields: `infiniband\.cm\.req\.prim_(flowlabel|reserved0|pktrate)`, when: hasCMReq},
 	{reason: "SAP bit of a CM REQ", fields: `infiniband\.cm\.req\.alt_reserved1`, when: func(d *difference) bool {
 		return strings.HasPrefix(d.theirs, d.ours+aggregator)

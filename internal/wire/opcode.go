@@ -115,24 +115,7 @@ func (op Opcode) Info() *OpcodeInfo { return &opcodes[op] }
 // Service returns the opcode's transport service, also for undefined
 // operations of a known service.
 func (op Opcode) Service() Service {
-	if op >= 0xC0 {
-		return Manufacturer
-	}
-	switch op &^ operationMask {
-	case baseRC:
-		return RC
-	case baseUC:
-		return UC
-	case baseRD:
-		return RD
-	case baseUD:
-		return UD
-	case baseCNP:
-		return CNP
-	case baseXRC:
-		return XRC
-	}
-	return ServiceNone
+	return [...]Service{RC, UC, RD, UD, CNP, XRC, Manufacturer, Manufacturer}[op>>5]
 }
 
 // Operation returns the low five bits.
@@ -146,7 +129,7 @@ func (op Opcode) String() string {
 	switch op.Service() {
 	case Manufacturer:
 		return "Manufacturer opcode"
-	case ServiceNone, CNP:
+	case CNP:
 		return "Unknown opcode"
 	}
 	return "Unknown " + op.Service().String() + " opcode"

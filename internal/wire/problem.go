@@ -19,6 +19,7 @@ var problemTexts = [...]string{
 	"DDP version is not 1",
 	"RDMAP version is not 1",
 	"DDP buffer model or queue number is not the RDMAP opcode's",
+	"an FPDU's pad bytes are not 0",
 }
 
 // AppendTexts adds each problem of the set in words.

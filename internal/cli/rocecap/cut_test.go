@@ -112,8 +112,12 @@ func TestDamagedPacketsHaveALineEach(t *testing.T) {
 		name   string
 		damage byte
 	}{
-		{"fixtures/t.pcap", 0x01}, {"fixtures/t.pcap", 0x80}, {"fixtures/t.pcap", 0xff},
-		{"fixtures/t5.pcap", 0x01}, {"fixtures/mk.pcap", 0x80}, {"rping_rxe.pcap", 0xff},
+		{"fixtures/t.pcap", 0x01},
+		{"fixtures/t.pcap", 0x80},
+		{"fixtures/t.pcap", 0xff},
+		{"fixtures/t5.pcap", 0x01},
+		{"fixtures/mk.pcap", 0x80},
+		{"rping_rxe.pcap", 0xff},
 	} {
 		wantALineEach(t, c.name, func(whole capfile.Record) (variants []capfile.Record) {
 			for at := range min(100, len(whole.Data)) {

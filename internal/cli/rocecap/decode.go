@@ -68,7 +68,7 @@ The payload of a SEND is data, unless a CM exchange in the capture or
 	f.IntVarP(&o.count, "count", "c", 0, "stop after reading `N` packets")
 	f.StringVarP(&o.time, "time", "t", "r", "time `FORMAT`: r relative, a absolute, ad with date, d delta, e epoch, u UTC, ud with date")
 	f.StringVarP(&o.write, "write", "w", "", "write the packets to `FILE` instead (pcapng, or pcap by its name; .gz, .zst; - is stdout)")
-	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take payload to a QP as a protocol: `QP=PROTO` (data, nvme, ipoib), or udp.port==N,infiniband")
+	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take payload to a QP as a protocol: `QP=PROTO` (data, nvme, nvme-admin, ipoib), or udp.port==N,infiniband")
 	f.StringVar(&o.colour, "color", "auto", "colour the lines: `WHEN` is auto, always or never")
 	return cmd
 }

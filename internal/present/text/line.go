@@ -66,9 +66,13 @@ func (l *Line) Append(dst []byte, p *packet.Packet) []byte {
 	return append(dst, '\n')
 }
 
+// spaces is longer than any column is wide.
+const spaces = "                                                                "
+
+// pad adds spaces until dst has grown by width bytes since start.
 func pad(dst []byte, start, width int) []byte {
-	for n := len(dst) - start; n < width; n++ {
-		dst = append(dst, ' ')
+	if n := width - (len(dst) - start); n > 0 {
+		dst = append(dst, spaces[:n]...)
 	}
 	return dst
 }
@@ -77,7 +81,7 @@ func pad(dst []byte, start, width int) []byte {
 func appendRight(dst []byte, n, width int) []byte {
 	for limit := 10; width > 1; width-- {
 		if n < limit {
-			dst = append(dst, "          "[:width-1]...)
+			dst = append(dst, spaces[:width-1]...)
 			break
 		}
 		limit *= 10
