@@ -141,7 +141,10 @@ var entries = []entry{
 	{reason: "Guessed payload that is not shown", fields: `data\..*`, when: func(d *difference) bool {
 		return d.missing() && strings.HasSuffix(d.packet.protocols, ":iwarp_ddp_rdmap") && number(d.own("iwarp_rdma.opcode")) >= int(wire.RDMAPSend)
 	}},
-	{reason: "iWARP that tshark does not find", fields: iWARP, when: func(d *difference) bool {
+	{reason: "FPDU behind an MPA reply", fields: iWARP, when: func(d *difference) bool {
+		return d.missing() && d.own("iwarp_mpa.rep") != "" && d.own("iwarp_mpa.ulpdulength") != ""
+	}},
+	{reason: "iWARP without its start", fields: iWARP, when: func(d *difference) bool {
 		return !d.in(":iwarp_mpa") && (d.missing() || d.in("tcp:data"))
 	}},
 }

@@ -53,6 +53,16 @@ func (s *Stack) Bytes(h Header) []byte {
 	return s.Data[lo:hi]
 }
 
+// Whole returns the bytes of a header, nil when some are missing: the capture
+// was cut, or the lengths around the header leave no room for all of it.
+func (s *Stack) Whole(h Header) []byte {
+	b := s.Bytes(h)
+	if len(b) < int(h.Len) || len(b) < SpecOf(h.ID).Len {
+		return nil
+	}
+	return b
+}
+
 // Last returns the innermost header with the given id.
 func (s *Stack) Last(id HeaderID) (Header, bool) {
 	for i := s.n - 1; i >= 0; i-- {

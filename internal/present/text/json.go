@@ -3,11 +3,13 @@ package text
 import (
 	"encoding/hex"
 	"strconv"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rocecap/rocecap/internal/present/field"
 	"github.com/rocecap/rocecap/internal/present/packet"
+	"github.com/rocecap/rocecap/internal/track/iwarp"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -16,6 +18,9 @@ import (
 //	{"number":1,"time":"…","wire_len":70,"cap_len":70,"protocol":"RoCEv2",
 //	 "info":"RC SEND Only …","icrc":"good","layers":[{"layer":"eth","off":0,
 //	 "len":14,"eth.dst":"…"},…],"notes":[]}
+//
+// Packets that complete iWARP units have "units" too; the layers of the n-th
+// unit have "unit":n and count their places from its start.
 //
 // Decimal integers and booleans are JSON numbers and booleans; what tshark
 // prints in hexadecimal, addresses and bytes are strings.
@@ -57,8 +62,34 @@ func (JSON) Append(dst []byte, p *packet.Packet) []byte {
 		dst = dst[:len(dst)-1]
 	}
 	dst = append(dst, ']')
+	dst = appendUnits(dst, p)
 	dst = appendNotes(dst, p)
 	return append(dst, '}', '\n')
+}
+
+// appendUnits adds what is known of the iWARP units as a whole: which packets
+// hold them, where in the frame they begin (-1 when not in one piece), markers
+// taken out, and the verdict on the CRC32c.
+func appendUnits(dst []byte, p *packet.Packet) []byte {
+	if len(p.PDUs) == 0 {
+		return dst
+	}
+	for i, pdu := range p.PDUs {
+		head := `},{"kind":`
+		if i == 0 {
+			head = `,"units":[{"kind":`
+		}
+		dst = appendString(append(dst, head...), pdu.Kind.String())
+		dst = appendCount(dst, `,"first":`, int(pdu.First), "")
+		dst = appendCount(dst, `,"last":`, int(pdu.Last), "")
+		dst = appendCount(dst, `,"off":`, pdu.Offset, "")
+		dst = appendCount(dst, `,"stream_len":`, int(pdu.Len), "")
+		dst = appendCount(dst, `,"markers":`, len(pdu.Markers), "")
+		if pdu.Kind == iwarp.FPDU {
+			dst = appendString(append(dst, `,"crc":`...), pdu.CRC.String())
+		}
+	}
+	return append(dst, '}', ']')
 }
 
 func appendNotes(dst []byte, p *packet.Packet) []byte {
@@ -88,15 +119,58 @@ func appendLayer(dst []byte, s *wire.Stack, h wire.Header, unit int) []byte {
 		dst = hex.AppendEncode(dst, b)
 		dst = append(dst, '"')
 	}
+	repeats := repeating()[h.ID]
 	for i := range spec.Fields {
 		f := &spec.Fields[i]
-		if !f.Present(b) {
+		if !f.Present(b) || repeats && named(spec.Fields[:i], f.Name, b) {
 			continue
 		}
 		dst = append(append(dst, `,"`...), f.Name...)
-		dst = appendJSONValue(append(dst, `":`...), f, b)
+		dst = append(dst, `":`...)
+		if repeats && named(spec.Fields[i+1:], f.Name, b) {
+			dst = appendArray(dst, spec.Fields[i:], f.Name, b)
+		} else {
+			dst = appendJSONValue(dst, f, b)
+		}
 	}
 	return append(dst, '}', ',')
+}
+
+// repeating says which headers list a name more than once: tables, and fields
+// whose place depends on others.
+var repeating = sync.OnceValue(func() map[wire.HeaderID]bool {
+	ids := make(map[wire.HeaderID]bool)
+	for _, spec := range wire.Specs() {
+		seen := make(map[string]bool)
+		for i := range spec.Fields {
+			name := spec.Fields[i].Name
+			ids[spec.ID] = ids[spec.ID] || seen[name]
+			seen[name] = true
+		}
+	}
+	return ids
+})
+
+// named reports whether one of the fields has the name and is in the header.
+func named(fields []wire.Field, name string, b []byte) bool {
+	for i := range fields {
+		if fields[i].Name == name && fields[i].Present(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendArray adds the values of a field that a header has several times.
+func appendArray(dst []byte, fields []wire.Field, name string, b []byte) []byte {
+	open := byte('[')
+	for i := range fields {
+		if f := &fields[i]; f.Name == name && f.Present(b) {
+			dst = appendJSONValue(append(dst, open), f, b)
+			open = ','
+		}
+	}
+	return append(dst, ']')
 }
 
 func appendJSONValue(dst []byte, f *wire.Field, b []byte) []byte {

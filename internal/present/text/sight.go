@@ -24,7 +24,7 @@ func look(f *wire.Frame) (s sight) {
 	for _, h := range f.Headers() {
 		switch h.ID {
 		case wire.HdrEthernet, wire.HdrLRH, wire.HdrIPv4, wire.HdrIPv6, wire.HdrGRH:
-			if b := whole(f, h); b != nil {
+			if b := f.Whole(h); b != nil {
 				s.netID, s.net = h.ID, b
 			}
 		case wire.HdrBTH:
@@ -81,14 +81,4 @@ func pick[T netip.Addr | uint16 | [6]byte](src, dst T, source bool) T {
 		return src
 	}
 	return dst
-}
-
-// whole returns the bytes of a header, nil when some are missing: the capture
-// has cut it, or the packet's own lengths have.
-func whole(f *wire.Frame, h wire.Header) []byte {
-	b := f.Bytes(h)
-	if len(b) < int(h.Len) || len(b) < wire.SpecOf(h.ID).Len {
-		return nil
-	}
-	return b
 }

@@ -35,7 +35,7 @@ func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 		if h.ID < wire.HdrRDETH {
 			continue
 		}
-		if b := whole(f, h); b != nil {
+		if b := f.Whole(h); b != nil {
 			dst = appendExtended(dst, op, h.ID, b)
 		}
 	}

@@ -86,8 +86,8 @@ func IsCM(f *wire.Frame) bool {
 // side's queue pair, the REP the passive side's (IBTA vol. 1, 12.6).
 func (t *Tracker) Observe(f *wire.Frame, number int) {
 	src, dst := Addresses(f)
-	if h, ok := f.Last(wire.HdrCMReq); ok && len(f.Bytes(h)) == int(h.Len) {
-		req := wire.CMReq(f.Bytes(h))
+	if h, ok := f.Last(wire.HdrCMReq); ok && f.Whole(h) != nil {
+		req := wire.CMReq(f.Whole(h))
 		upper := wire.UpperOfService(req.ServiceID(), consumerData(f))
 		if upper == wire.UpperUnknown && !t.known(Endpoint{src, req.LocalQPN()}) {
 			return
@@ -98,8 +98,8 @@ func (t *Tracker) Observe(f *wire.Frame, number int) {
 		}
 		t.pending[request{src, req.LocalCommID()}] = upper
 	}
-	if h, ok := f.Last(wire.HdrCMRep); ok && len(f.Bytes(h)) == int(h.Len) {
-		rep := wire.CMRep(f.Bytes(h))
+	if h, ok := f.Last(wire.HdrCMRep); ok && f.Whole(h) != nil {
+		rep := wire.CMRep(f.Whole(h))
 		key := request{dst, rep.RemoteCommID()}
 		upper, asked := t.pending[key]
 		end := Endpoint{src, rep.LocalQPN()}
@@ -134,8 +134,8 @@ func (t *Tracker) add(e Endpoint, number int, upper wire.Upper) {
 func Addresses(f *wire.Frame) (src, dst netip.Addr) {
 	hdrs := f.Headers()
 	for i := len(hdrs) - 1; i >= 0; i-- {
-		b := f.Bytes(hdrs[i])
-		if len(b) < int(hdrs[i].Len) {
+		b := f.Whole(hdrs[i])
+		if b == nil {
 			continue
 		}
 		switch hdrs[i].ID {
