@@ -63,6 +63,9 @@ var entries = []entry{
 	{reason: "NVMe completions", fields: `nvme\.cqe\.dword[01]`, when: func(d *difference) bool {
 		return d.missing() && d.in(":nvme-rdma")
 	}},
+	{reason: "NVMe queue in a CM REQ", fields: `nvme-rdma\.cm\.req\..*`, when: func(d *difference) bool {
+		return d.missing() && hasCMReq(d)
+	}},
 	{reason: "IPoIB header under another name", fields: `ipoib.*`, when: func(d *difference) bool {
 		return d.missing() && d.own("ipoib.type") == d.their("infiniband.rwh.etype")
 	}, beside: true},

@@ -62,14 +62,21 @@ func (k *known) covers(d *difference) bool {
 	return false
 }
 
-// report logs how often each entry was used, and fails for one that no packet
-// used: the list must not outlive its reasons. Another version of tshark than
-// the one that the table was made with may have mended a fault.
-func (k *known) report(t *testing.T, s *tshark) {
+// report logs what each entry covered.
+func (k *known) report(t *testing.T) {
 	t.Helper()
 	for _, r := range k.rows {
 		t.Logf("%6d  %s, as in %s", r.used, r.reason, r.example)
-		if r.used == 0 && s.major == 4 && s.minor == 0 && (!r.beside || haveShared(t)) {
+	}
+}
+
+// failUnused fails for an entry that no packet used: the list must not outlive
+// its reasons. It is for the version of tshark that the table was made with;
+// another may have mended a fault.
+func (k *known) failUnused(t *testing.T) {
+	t.Helper()
+	for _, r := range k.rows {
+		if r.used == 0 && (!r.beside || haveShared(t)) {
 			t.Errorf("no packet uses the entry %q for %s", r.reason, r.fields)
 		}
 	}

@@ -31,6 +31,39 @@ func TestRoCEPortIsOneMorePort(t *testing.T) {
 	}
 }
 
+func TestOffsetsOfTheInnermostHeaders(t *testing.T) {
+	inner := ip4(17, udp(4791, ack))
+	for _, tc := range []struct {
+		name, frame string
+		link        wire.LinkType
+		want        [4]int // Net, L4, BTH, End
+	}{
+		{"RoCEv2 over IPv4", roce(ack) + "0000", wire.LinkEthernet, [4]int{14, 34, 42, 62}},
+		{"RoCEv2 over IPv6", eth("86dd", ip6(17, udp(4791, ack))), wire.LinkEthernet, [4]int{14, 54, 62, 82}},
+		{"RoCEv2 behind IPv4 options", eth("0800", ip4With("46", 52, "4000", 17, "01010101"+udp(4791, ack))), wire.LinkEthernet, [4]int{14, 38, 46, 66}},
+		{"RoCEv2 in VXLAN", eth("0800", ip4(17, udp(4789, vxlan(eth("0800", inner))))) + "0000", wire.LinkEthernet, [4]int{64, 84, 92, 112}},
+		{"RoCEv2 in GRE", eth("0800", ip4(47, "00000800"+inner)), wire.LinkEthernet, [4]int{38, 58, 66, 86}},
+		{"RoCEv1", eth("8915", grh(ack)) + "0000", wire.LinkEthernet, [4]int{14, -1, 54, 74}},
+		{"IB", ib(2, ack) + "5566", wire.LinkIB, [4]int{0, -1, 8, 28}},
+		{"IB with GRH", ib(3, grh(ack)) + "5566", wire.LinkIB, [4]int{0, -1, 48, 68}},
+		{"IB in ERF", erf("15", 46, 30, ib(2, ack)+"5566"), wire.LinkERF, [4]int{16, -1, 24, 44}},
+		{"raw IPv6 of IB", ib(1, ip6(59, "")) + "5566", wire.LinkIB, [4]int{8, -1, -1, 48}},
+		{"raw packet of IB", ib(0, "00001234"+plain) + "5566", wire.LinkIB, [4]int{0, -1, -1, 20}},
+		{"no next header, padded", eth("86dd", ip6(59, "")) + "0000", wire.LinkEthernet, [4]int{14, -1, -1, 54}},
+		{"later fragment", eth("86dd", ip6(44, "1100000900000007"+plain)) + "0000", wire.LinkEthernet, [4]int{14, -1, -1, 70}},
+		{"TCP, padded", eth("0800", ip4(6, "c000 1e61 00000001 00000000 5010 2000 0000 0000")) + "0000", wire.LinkEthernet, [4]int{14, 34, -1, 54}},
+		{"UDP", eth("0800", ip4(17, udp(9, plain))), wire.LinkEthernet, [4]int{14, 34, -1, 50}},
+		{"no room for a BTH", roce("044000"), wire.LinkEthernet, [4]int{14, 34, -1, 45}},
+		{"other EtherType", eth("88cc", plain), wire.LinkEthernet, [4]int{-1, -1, -1, 0}},
+	} {
+		var f wire.Frame
+		f.Parse(tc.link, unhex(t, tc.frame), 0)
+		if got := [4]int{f.Net, f.L4, f.BTH, f.End}; got != tc.want {
+			t.Errorf("%s: Net, L4, BTH, End are %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestWireLenIsNeverLessThanTheCapture(t *testing.T) {
 	data := unhex(t, roce(send))
 	for _, tc := range []struct {
@@ -107,6 +140,28 @@ func TestHeaderCutByTheCaptureHasItsLengthOnTheWire(t *testing.T) {
 		h, ok := f.Last(tc.id)
 		if got := len(f.Bytes(h)); !ok || int(h.Len) != tc.length || got != tc.n-int(h.Off) || f.Problems&wire.ProblemShort != 0 {
 			t.Errorf("%s: found %v, %+v, %d bytes: %s", tc.name, ok, h, got, shown(&f))
+		}
+	}
+}
+
+func TestHeaderOfHostileLengthEndsWithItsRoom(t *testing.T) {
+	for _, tc := range []struct {
+		name, frame string
+		id          wire.HeaderID
+		length      int
+	}{
+		{"IHL of 15 in 28 bytes", eth("0800", ip4With("4f", 28, "4000", 17, plain)), wire.HdrIPv4, 28},
+		{"IHL of 0", eth("0800", ip4With("40", 28, "4000", 17, plain)), wire.HdrIPv4, 20},
+		{"data offset of 15 in 28 bytes", eth("0800", ip4(6, "c000 1e61 00000001 00000000 f018 2000 0000 0000"+plain)+"0000"), wire.HdrTCP, 28},
+		{"data offset of 0", eth("0800", ip4(6, "c000 1e61 00000001 00000000 0018 2000 0000 0000"+plain)), wire.HdrTCP, 20},
+		{"options of 2048 bytes", eth("86dd", ip6(0, "11ff010400000000"+plain)), wire.HdrIPv6HopOpts, 16},
+		{"Geneve options of 252 bytes", eth("0800", ip4(17, udp(6081, "3f00 6558 00000700"+plain))), wire.HdrGeneve, 16},
+		{"RETH in 8 bytes", roce(packet("0a", plain)), wire.HdrRETH, 8},
+	} {
+		var f wire.Frame
+		f.Parse(wire.LinkEthernet, unhex(t, tc.frame), 0)
+		if h, ok := f.Last(tc.id); !ok || int(h.Len) != tc.length || f.Problems&wire.ProblemShort == 0 {
+			t.Errorf("%s: found %v, %+v, want %d bytes: %s", tc.name, ok, h, tc.length, shown(&f))
 		}
 	}
 }

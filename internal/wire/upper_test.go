@@ -61,6 +61,7 @@ func TestInterpretContinuesIntoTheFirstPacketOfASend(t *testing.T) {
 		{"SEND Only Immediate", packet("05", "00000001"+body(64)), wire.UpperNVMe, "Immediate Data+4, " + command + ", " + rest},
 		{"SEND Only Invalidate", packet("17", "00000001"+body(16)), wire.UpperNVMe, "Invalidate Extended Transport Header+4, " + cqe + ", " + rest},
 		{"XRC SEND Only", packet("a4", "00000001"+body(16)), wire.UpperNVMe, "XRC Extended Transport Header+4, " + cqe + ", " + rest},
+		{"one byte more than a command", packet("04", body(65)), wire.UpperNVMe, command + ", Payload+1, " + rest},
 		{"pad", bth("04", "50", "00", body(68)), wire.UpperNVMe, command + ", Payload+3, Pad+1, " + rest},
 		{"Fabrics command", packet("04", "7f"+body(63)), wire.UpperNVMe, "NVMe Fabrics Command+64, " + rest},
 		{"Fabrics command on queue 0", packet("04", "7f"+body(63)), wire.UpperNVMeAdmin, "NVMe Fabrics Command+64, " + rest},
