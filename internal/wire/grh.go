@@ -82,6 +82,9 @@ func (h GRH) DGID() netip.Addr { return netip.AddrFrom16([16]byte(h[grhDGID:])) 
 // SetDGID sets the destination global identifier.
 func (h GRH) SetDGID(a netip.Addr) { putGID(h[grhDGID:], a) }
 
+// GIDs is the bytes of both identifiers, source first.
+func (h GRH) GIDs() []byte { return h[grhSGID:GRHLen] }
+
 func putGID(b []byte, a netip.Addr) {
 	gid := a.As16()
 	copy(b, gid[:])

@@ -179,6 +179,9 @@ func (h IPv4Header) Dst() netip.Addr { return netip.AddrFrom4([4]byte(h[ipv4Dst:
 // SetDst sets the destination address.
 func (h IPv4Header) SetDst(a [4]byte) { copy(h[ipv4Dst:IPv4MinLen], a[:]) }
 
+// Addresses is the bytes of both addresses, source first.
+func (h IPv4Header) Addresses() []byte { return h[ipv4Src : ipv4Dst+4] }
+
 // Options is the part of the claimed header behind the fixed 20 bytes, as much
 // of it as was captured.
 func (h IPv4Header) Options() []byte { return optionBytes(h, IPv4MinLen, h.HeaderLen()) }

@@ -99,6 +99,9 @@ func (h IPv6Header) SetSrc(a [16]byte) { copy(h[ipv6Src:ipv6Dst], a[:]) }
 // Dst is the destination address.
 func (h IPv6Header) Dst() netip.Addr { return netip.AddrFrom16([16]byte(h[ipv6Dst:IPv6Len])) }
 
+// Addresses is the bytes of both addresses, source first.
+func (h IPv6Header) Addresses() []byte { return h[ipv6Src : ipv6Dst+16] }
+
 // SetDst sets the destination address.
 func (h IPv6Header) SetDst(a [16]byte) { copy(h[ipv6Dst:IPv6Len], a[:]) }
 

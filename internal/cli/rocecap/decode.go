@@ -117,6 +117,7 @@ type plan struct {
 	filter   *filter.Filter // nil matches all
 	overrule *overrule
 	print    func() printer // one for each worker
+	records  int            // of a job
 	header   []byte
 	sink     *sink // nil: print
 }
@@ -127,7 +128,10 @@ type printer interface {
 }
 
 func (o *decodeOptions) plan() (*plan, error) {
-	p := &plan{options: o}
+	p := &plan{options: o, records: recordsPerJob}
+	if o.tree || o.hex || o.format == "json" {
+		p.records = recordsPerLongJob
+	}
 	var err error
 	if p.overrule, err = parseOverrules(o.decodeAs); err != nil {
 		return nil, err
@@ -245,7 +249,7 @@ func (p *plan) decode(name string) error {
 		p.header = nil
 	}
 	s := &scan{
-		reader: reader, limit: p.options.count, overrule: p.overrule,
+		reader: reader, limit: p.options.count, overrule: p.overrule, records: p.records,
 		newHandler: func() handler { return &decoder{plan: p, print: p.print()} },
 	}
 	s.take = func(j *job) error {

@@ -100,7 +100,7 @@ func (o *icrcOptions) check(name string, overrule *overrule, out *sink) (*report
 	defer progress.stop()
 	total := &report{}
 	s := &scan{
-		reader: reader, overrule: overrule, stateless: true,
+		reader: reader, overrule: overrule, stateless: true, records: recordsPerJob,
 		newHandler: func() handler { return &checker{fix: o.fix} },
 	}
 	s.take = func(j *job) error {

@@ -27,6 +27,8 @@ type scan struct {
 	// stateless says that the handler does not care for what packets mean
 	// together, and each is handled once.
 	stateless bool
+	// records is how many records a job has at most.
+	records int
 	// newHandler makes one worker's handler; take gets each result in order.
 	newHandler func() handler
 	take       func(*job) error
@@ -39,9 +41,12 @@ type handler interface {
 	handle(j *job, p *packet.Packet, rec *capfile.Record)
 }
 
-// maxRecords bounds a job, and with it the text that waits to be written: a
-// tree of a small packet is fifty times as long as the packet.
-const maxRecords = 1024
+// A job has so many records at most. That bounds the text that waits to be
+// written: the tree of a small packet is fifty times as long as the packet.
+const (
+	recordsPerJob     = 4096 // of which a line or less is printed
+	recordsPerLongJob = 256  // of which everything is
+)
 
 // job is a part of a batch on its way.
 type job struct {
@@ -80,10 +85,10 @@ func newState() *state {
 // is wrong with the file.
 func (s *scan) run() error {
 	workers := runtime.GOMAXPROCS(0)
-	todo := make(chan *job, workers)
-	order := make(chan *job, workers)
+	todo := make(chan *job, 4*workers)
+	order := make(chan *job, 4*workers)
 	stop := make(chan struct{})
-	spare := make(chan *job, workers)
+	spare := make(chan *job, 4*workers)
 	for range workers {
 		go func() {
 			w := newWorker(s)
@@ -123,7 +128,7 @@ func (s *scan) run() error {
 
 // read hands out jobs until the file, the limit or the caller ends it.
 func (s *scan) read(todo, order chan<- *job, spare <-chan *job, stop <-chan struct{}) error {
-	d := &dispatcher{todo: todo, order: order, spare: spare, stop: stop, number: 1, turn: make(chan *state, 1)}
+	d := &dispatcher{records: s.records, todo: todo, order: order, spare: spare, stop: stop, number: 1, turn: make(chan *state, 1)}
 	d.turn <- newState()
 	for s.limit == 0 || d.number <= s.limit {
 		batch, err := s.reader.Next()
@@ -146,6 +151,7 @@ func (s *scan) read(todo, order chan<- *job, spare <-chan *job, stop <-chan stru
 
 // dispatcher cuts batches into jobs.
 type dispatcher struct {
+	records     int // of a job
 	todo, order chan<- *job
 	spare       <-chan *job
 	stop        <-chan struct{}
@@ -161,7 +167,7 @@ func (d *dispatcher) dispatch(batch *capfile.Batch, records []capfile.Record) bo
 		d.first, d.previous = records[0].Time, records[0].Time
 	}
 	for len(records) > 0 {
-		n := min(len(records), maxRecords)
+		n := min(len(records), d.records)
 		j := newJob(d.spare)
 		j.records, j.first = records[:n], d.number
 		j.firstTime, j.previousTime = d.first, d.previous

@@ -75,6 +75,9 @@ func (w *worker) load(j *job, i int, previous int64) {
 
 // interpret continues the parse into a payload that something has named.
 func (w *worker) interpret(table *service.Table) {
+	if len(w.scan.overrule.upper) == 0 && table.Empty() {
+		return
+	}
 	bth := wire.BTH(w.p.Frame.View(wire.HdrBTH))
 	if len(bth) < wire.BTHLen {
 		return

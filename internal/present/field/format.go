@@ -129,13 +129,20 @@ func AppendSeconds(dst []byte, ns int64, decimals int) []byte {
 	if decimals == 0 {
 		return dst
 	}
-	dst = append(dst, '.')
-	frac := u % 1e9
-	for div := uint64(1e8); decimals > 0; decimals-- {
-		dst = append(dst, '0'+byte(frac/div%10))
-		div /= 10
+	return AppendFraction(dst, uint32(u%1e9), decimals)
+}
+
+// AppendFraction adds the point and the given number of decimals, up to 9, of a
+// number of nanoseconds.
+func AppendFraction(dst []byte, frac uint32, decimals int) []byte {
+	const all = 9
+	var digits [1 + all]byte
+	digits[0] = '.'
+	for i := all; i > 0; i-- {
+		digits[i] = '0' + byte(frac%10)
+		frac /= 10
 	}
-	return dst
+	return append(dst, digits[:1+decimals]...)
 }
 
 // AppendPlain adds the value of a header's field as `tshark -T fields` prints

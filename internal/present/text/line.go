@@ -3,7 +3,7 @@
 package text
 
 import (
-	"strconv"
+	"bytes"
 	"time"
 
 	"github.com/rocecap/rocecap/icrc"
@@ -26,10 +26,20 @@ const (
 	UTCDate                    // ud: date and time of day, UTC
 )
 
-// Line prints packets, a line each.
+// Line prints packets, a line each. It belongs to one goroutine.
 type Line struct {
 	Time    TimeFormat
 	Palette *Palette
+
+	routes [4]route
+	oldest int // of routes
+}
+
+// route is the printed columns of a source and a destination.
+type route struct {
+	of        wire.HeaderID
+	addresses []byte
+	text      []byte
 }
 
 // the widths of the columns that nearly every packet fits
@@ -45,25 +55,39 @@ func (l *Line) Append(dst []byte, p *packet.Packet) []byte {
 	seen := look(&p.Frame)
 	c := seen.classify(p)
 	dst = append(dst, l.Palette.before[c]...)
-	dst = appendRight(dst, p.Number, widthNumber)
+	dst = appendRight(dst, uint64(p.Number), widthNumber)
 	dst = append(dst, ' ')
 	dst = l.appendTime(dst, p)
 	dst = append(dst, ' ')
+	dst = l.appendRoute(dst, &seen)
 	start := len(dst)
-	dst = seen.appendAddress(dst, true)
-	dst = pad(dst, start, widthSource)
-	dst = append(dst, " → "...)
-	start = len(dst)
-	dst = seen.appendAddress(dst, false)
-	dst = pad(dst, start, widthSource)
-	dst = append(dst, ' ')
-	start = len(dst)
 	dst = append(dst, protocolName(p)...)
 	dst = pad(dst, start, widthProto)
 	dst = append(dst, ' ')
 	dst = seen.appendInfo(dst, p)
 	dst = append(dst, l.Palette.after[c]...)
 	return append(dst, '\n')
+}
+
+// appendRoute adds the columns of source and destination. Most packets have the
+// addresses of the last one in their direction.
+func (l *Line) appendRoute(dst []byte, s *sight) []byte {
+	addresses := s.addresses()
+	for i := range l.routes {
+		if r := &l.routes[i]; r.of == s.netID && bytes.Equal(r.addresses, addresses) {
+			return append(dst, r.text...)
+		}
+	}
+	r := &l.routes[l.oldest]
+	l.oldest = (l.oldest + 1) % len(l.routes)
+	r.of, r.addresses = s.netID, append(r.addresses[:0], addresses...)
+	r.text = s.appendAddress(r.text[:0], true)
+	r.text = pad(r.text, 0, widthSource)
+	r.text = append(r.text, " → "...)
+	start := len(r.text)
+	r.text = s.appendAddress(r.text, false)
+	r.text = append(pad(r.text, start, widthSource), ' ')
+	return append(dst, r.text...)
 }
 
 // spaces is longer than any column is wide.
@@ -77,16 +101,22 @@ func pad(dst []byte, start, width int) []byte {
 	return dst
 }
 
-// appendRight adds a positive number with spaces in front of it.
-func appendRight(dst []byte, n, width int) []byte {
-	for limit := 10; width > 1; width-- {
-		if n < limit {
-			dst = append(dst, spaces[:width-1]...)
+// appendRight adds a number with spaces in front of it.
+func appendRight(dst []byte, n uint64, width int) []byte {
+	var digits [20]byte
+	i := len(digits)
+	for {
+		i--
+		digits[i] = '0' + byte(n%10)
+		n /= 10
+		if n == 0 {
 			break
 		}
-		limit *= 10
 	}
-	return strconv.AppendInt(dst, int64(n), 10)
+	if missing := width - (len(digits) - i); missing > 0 {
+		dst = append(dst, spaces[:missing]...)
+	}
+	return append(dst, digits[i:]...)
 }
 
 func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
@@ -109,24 +139,17 @@ func (l *Line) appendTime(dst []byte, p *packet.Packet) []byte {
 	if l.Time == Delta {
 		since = p.Previous
 	}
-	start := len(dst)
-	dst = field.AppendSeconds(dst, p.Time-since, 9)
-	return shiftRight(dst, start, widthTime)
+	return appendSpan(dst, p.Time-since)
 }
 
-// shiftRight moves what dst has from start on to the right, so that it takes
-// at least width bytes.
-func shiftRight(dst []byte, start, width int) []byte {
-	n := len(dst) - start
-	if n >= width {
-		return dst
+// appendSpan adds a number of nanoseconds as seconds, aligned at the point.
+func appendSpan(dst []byte, ns int64) []byte {
+	if ns < 0 { // a capture whose clock was set back
+		return field.AppendSeconds(dst, ns, 9)
 	}
-	dst = pad(dst, start, width)
-	copy(dst[start+width-n:], dst[start:start+n])
-	for i := range width - n {
-		dst[start+i] = ' '
-	}
-	return dst
+	const point = widthTime - 10
+	dst = appendRight(dst, uint64(ns)/1e9, point)
+	return field.AppendFraction(dst, uint32(uint64(ns)%1e9), 9)
 }
 
 var protoNames = [...]string{

@@ -53,6 +53,20 @@ func look(f *wire.Frame) (s sight) {
 // ecnCE is the mark of a switch that met congestion (RFC 3168, 5).
 const ecnCE = 3
 
+// addresses returns the bytes of the header that hold both addresses, perhaps
+// with others between them.
+func (s *sight) addresses() []byte {
+	switch s.netID {
+	case wire.HdrIPv4:
+		return wire.IPv4Header(s.net).Addresses()
+	case wire.HdrIPv6:
+		return wire.IPv6Header(s.net).Addresses()
+	case wire.HdrGRH:
+		return wire.GRH(s.net).GIDs()
+	}
+	return s.net
+}
+
 // appendAddress adds the source or destination: IP address, GID, LID or MAC.
 func (s *sight) appendAddress(dst []byte, source bool) []byte {
 	switch s.netID {

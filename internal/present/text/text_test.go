@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -214,12 +215,52 @@ func TestColumnsRefuseWhatTheyDoNotKnow(t *testing.T) {
 }
 
 func TestNumbersAndTimesAreAlignedRight(t *testing.T) {
-	for n, want := range map[int]string{1: "     1", 42: "    42", 999999: "999999", 1234567: "1234567"} {
+	for n, want := range map[uint64]string{0: "     0", 1: "     1", 42: "    42", 999999: "999999", 1234567: "1234567", 1<<64 - 1: "18446744073709551615"} {
 		if got := string(appendRight(nil, n, 6)); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}
-	if got := string(shiftRight([]byte("x1.5"), 1, 6)); got != "x   1.5" {
-		t.Errorf("%q", got)
+	for ns, want := range map[int64]string{
+		0: "  0.000000000", 1: "  0.000000001", 999_000_000_001: "999.000000001",
+		1000_500_000_000: "1000.500000000", -1_500_000_000: "-1.500000000",
+	} {
+		if got := string(appendSpan(nil, ns)); got != want {
+			t.Errorf("%d: %q", ns, got)
+		}
+	}
+}
+
+func TestRoutesAreRememberedByBothAddresses(t *testing.T) {
+	line := &Line{Palette: NewPalette(false)}
+	p := roce(t, bth(0x04)...)
+	ip := wire.IPv4Header(p.Frame.View(wire.HdrIPv4))
+	for host := range byte(12) {
+		ip[15], ip[19] = host, host/2
+		p.Parse(wire.LinkEthernet, p.Frame.Data, 0)
+		got := string(line.Append(nil, p))
+		if want := fmt.Sprintf(" 10.0.0.%d ", host); !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+		if want := fmt.Sprintf("→ 10.0.0.%d ", host/2); !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+func BenchmarkLine(b *testing.B) {
+	line := &Line{Palette: NewPalette(false)}
+	buf := make([]byte, 0, 1024)
+	for name, body := range map[string][]byte{
+		"ack":   bth(0x11, 0x1f, 0, 0, 9),
+		"send":  bth(0x04, 'A', 'B', 'C', 'D'),
+		"write": bth(0x0a, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0xab, 0xcd, 0, 0, 0, 4, 1, 2, 3, 4),
+	} {
+		p := roce(b, body...)
+		p.Number, p.Time = 123456, 12_345_678_901
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				buf = line.Append(buf[:0], p)
+			}
+		})
 	}
 }

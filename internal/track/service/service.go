@@ -77,9 +77,12 @@ func (t *Tracker) Table() *Table { return t.table }
 
 // IsCM reports whether Observe can learn from the frame.
 func IsCM(f *wire.Frame) bool {
-	_, req := f.Last(wire.HdrCMReq)
-	_, rep := f.Last(wire.HdrCMRep)
-	return req || rep
+	for _, h := range f.Headers() {
+		if h.ID == wire.HdrCMReq || h.ID == wire.HdrCMRep {
+			return true
+		}
+	}
+	return false
 }
 
 // Observe learns from a CM message. A REQ names the service and the active
