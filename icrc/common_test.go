@@ -36,10 +36,10 @@ func parse(link wire.LinkType, data []byte) *wire.Frame {
 	return f
 }
 
-// hexCase returns the frames of a file of shared/cases, one a line.
+// hexCase returns the frames of a file of pcaps/cases, one a line.
 func hexCase(t testing.TB, name string) (frames [][]byte) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testneed.Shared(t), "cases", name))
+	text, err := os.ReadFile(filepath.Join(testneed.Pcaps(t), "cases", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // Linux rxe computes the ICRC of a FLUSH request wrongly; everything else that
 // it, and the people who published frames, sent is right.
 func TestEveryRecordedPacketIsGoodButTheFlushRequests(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(testneed.Shared(t), "captures", "recorded", "*.pcap*"))
+	files, err := filepath.Glob(filepath.Join(testneed.Pcaps(t), "*.pcap*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no captures: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestInfiniBandSampleIsGood(t *testing.T) {
 func TestInfiniBandFixturesHaveGoodVCRCs(t *testing.T) {
 	for _, name := range []string{"t5.pcap", "t6.pcap", "../cases/31-dlt247.pcap"} {
 		n := 0
-		eachFrame(t, filepath.Join(testneed.Shared(t), "fixtures", name), func(number int, f *wire.Frame) {
+		eachFrame(t, filepath.Join(testneed.Pcaps(t), "fixtures", name), func(number int, f *wire.Frame) {
 			switch v, computed, received := icrc.JudgeVCRC(f); {
 			case v == icrc.Good:
 				n++

@@ -37,6 +37,58 @@ func Shared(t testing.TB) string {
 	return dir
 }
 
+// Pcaps returns the folder of the repository's own captures.
+func Pcaps(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(ModuleRoot(t), "pcaps")
+}
+
+// Public returns the folder of other people's sample captures, "" when it is
+// not there, which is said in the test's log.
+func Public(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(filepath.Dir(ModuleRoot(t)), "shared", "captures", "public")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Log("public sample captures NOT TESTED: there is no folder shared beside the repository")
+		return ""
+	}
+	return dir
+}
+
+// Captures returns every capture file at hand: the repository's own, and the
+// public samples where they are there. Files of hexadecimal lines are among
+// them.
+func Captures(t testing.TB) []string {
+	t.Helper()
+	var files []string
+	for _, dir := range []string{Pcaps(t), Public(t)} {
+		if dir == "" {
+			continue
+		}
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && isCapture(path) {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files) == 0 {
+		t.Fatal("there is no capture in pcaps")
+	}
+	return files
+}
+
+func isCapture(path string) bool {
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".pcap", ".pcapng", ".cap", ".erf", ".hex":
+		return true
+	}
+	return false
+}
+
 // Root asks for the rights to open raw sockets and make network namespaces.
 func Root(t testing.TB) {
 	t.Helper()

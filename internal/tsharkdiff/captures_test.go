@@ -3,8 +3,6 @@ package tsharkdiff
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,40 +13,20 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// captures returns the captures of the repository and, when it is there, of
-// the folder beside it, each content once.
+// captures returns the captures at hand, each content once.
 func captures(t *testing.T) []string {
 	t.Helper()
-	root := testneed.ModuleRoot(t)
 	seen := map[[sha256.Size]byte]bool{}
 	var files []string
-	for _, dir := range []string{
-		filepath.Join(root, "pcaps"), filepath.Join(root, "../shared/captures"),
-		filepath.Join(root, "../shared/fixtures"), filepath.Join(root, "../shared/cases"),
-	} {
-		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) || err == nil && (entry.IsDir() || !isCapture(path)) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			content, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			if sum := sha256.Sum256(content); !seen[sum] {
-				seen[sum] = true
-				files = append(files, path)
-			}
-			return nil
-		})
+	for _, path := range testneed.Captures(t) {
+		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if len(files) == 0 {
-		t.Skip("SKIPPED: there are no captures, neither in pcaps nor in a folder shared beside the repository")
+		if sum := sha256.Sum256(content); !seen[sum] {
+			seen[sum] = true
+			files = append(files, path)
+		}
 	}
 	return files
 }
@@ -56,30 +34,15 @@ func captures(t *testing.T) []string {
 // haveShared reports whether the folder beside the repository is there.
 func haveShared(t *testing.T) bool {
 	t.Helper()
-	_, err := os.Stat(filepath.Join(testneed.ModuleRoot(t), "../shared/captures"))
-	return err == nil
-}
-
-func isCapture(path string) bool {
-	name := strings.TrimSuffix(filepath.Base(path), ".gz")
-	switch filepath.Ext(name) {
-	case ".pcap", ".pcapng", ".cap", ".erf", ".hex":
-		return true
-	}
-	return false
+	return testneed.Public(t) != ""
 }
 
 // readable returns the capture as a file that both programs can read, "" when
 // there can be none.
 func readable(t *testing.T, path string) string {
 	t.Helper()
-	switch filepath.Ext(path) {
-	case ".hex":
+	if filepath.Ext(path) == ".hex" {
 		return hexCapture(t, path)
-	case ".cap": // ethernet_pause.cap is in the format of the Sniffer
-		if _, err := capfile.Open(path); err != nil {
-			t.Skipf("SKIPPED: %v", err)
-		}
 	}
 	return path
 }

@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -136,28 +135,22 @@ func withoutMAD(f *wire.Frame, line string) string {
 }
 
 func TestParseOfFixtures(t *testing.T) {
-	dir := filepath.Join(testneed.Shared(t), "fixtures")
+	dir := filepath.Join(testneed.Pcaps(t), "fixtures")
 	for file, table := range fixtures {
 		lines := strings.Split(strings.TrimSpace(table), "\n")
-		names, err := os.ReadFile(filepath.Join(dir, file+".names"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		listed := strings.Fields(string(names))
-		if len(listed) != len(lines) {
-			t.Fatalf("%s: %d frames, %d lines", file, len(listed), len(lines))
-		}
 		var f wire.Frame
+		frames := 0
 		eachRecord(t, filepath.Join(dir, file+".pcap"), func(number int, rec *capfile.Record) {
 			name, want, _ := strings.Cut(lines[number-1], " ")
-			if name != listed[number-1] {
-				t.Fatalf("%s %d is %s, the line is of %s", file, number, listed[number-1], name)
-			}
+			frames++
 			f.Parse(rec.Link, rec.Data, rec.WireLen)
 			if got, want := withoutMAD(&f, shown(&f)), strings.TrimSpace(want); got != want {
 				t.Errorf("%s %d %s:\ngot  %s\nwant %s", file, number, name, got, want)
 			}
 		})
+		if frames != len(lines) {
+			t.Errorf("%s: %d frames, %d lines", file, frames, len(lines))
+		}
 	}
 }
 
@@ -167,7 +160,7 @@ func TestParseOfIWARPFixturesFindsTCP(t *testing.T) {
 	for file, frames := range map[string]int{"iw": 62, "mk": 17} {
 		n := 0
 		var f wire.Frame
-		eachRecord(t, filepath.Join(testneed.Shared(t), "fixtures", file+".pcap"), func(number int, rec *capfile.Record) {
+		eachRecord(t, filepath.Join(testneed.Pcaps(t), "fixtures", file+".pcap"), func(number int, rec *capfile.Record) {
 			n++
 			f.Parse(rec.Link, rec.Data, rec.WireLen)
 			total := int(rec.Data[16])<<8 | int(rec.Data[17])

@@ -1,49 +1,14 @@
 package capfile
 
 import (
-	"encoding/binary"
-
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // ERF, the Extensible Record Format of Endace. A file is a run of records and
-// has no header. The time is little-endian, all else big-endian:
-//
-//	 0                   1                   2                   3
-//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//	+---------------------------------------------------------------+
-//	|              fraction of the second, units of 2^-32           |
-//	|                  seconds since the epoch                      |
-//	+-+-------------+---------------+-------------------------------+
-//	|X|    type     |     flags     |        record length          |
-//	+-+-------------+---------------+-------------------------------+
-//	|      loss counter or colour   |         wire length           |
-//	+-------------------------------+-------------------------------+
-//	|  8 bytes of extension header while X is set, and again while  |
-//	|  the top bit of the extension header before is set            |
-//
-// The record length counts the header; the wire length counts neither it nor
-// the two pad bytes that Ethernet types have before the frame.
+// has no header; wire.ERF draws the record's. The record length counts the
+// headers; the wire length counts neither them nor the two pad bytes that
+// Ethernet types have before the frame.
 const (
-	erfHeaderLen    = 16
-	erfExtensionLen = 8
-
-	erfOffType    = 8
-	erfOffLength  = 10
-	erfOffWireLen = 14
-
-	erfMore     = 0x80
-	erfTypeMask = 0x7f
-
-	erfTypeEthernet          = 2
-	erfTypeColourEthernet    = 11
-	erfTypeDSMColourEthernet = 16
-	erfTypeInfiniBand        = 21
-	erfTypeColourHashEth     = 20
-	erfTypeInfiniBandLink    = 25
-	erfTypeMeta              = 27 // the highest type in use but padding
-	erfTypePad               = 48
-
 	// erfEnough is how many plausible records make an ERF file.
 	erfEnough = 8
 	// erfMaxGap is how far apart, in seconds, neighbouring records may be
@@ -62,19 +27,19 @@ func newERFDecoder(described *described) erfDecoder {
 func (erfDecoder) decode(recs []Record, buf []byte, off int64) ([]Record, progress, *fault) {
 	pos := 0
 	for len(recs) < maxBatch {
-		h := buf[pos:]
-		if len(h) < erfHeaderLen {
-			return recs, progress{pos, erfHeaderLen}, nil
+		h := wire.ERF(buf[pos:])
+		if len(h) < wire.ERFLen {
+			return recs, progress{pos, wire.ERFLen}, nil
 		}
-		total := erfLength(h)
-		if total < erfHeaderLen {
+		total := h.RecordLen()
+		if total < wire.ERFLen {
 			return recs, progress{pos, 0}, damaged(off+int64(pos),
-				"record length %d is less than the %d bytes of its header", total, erfHeaderLen)
+				"record length %d is less than the %d bytes of its header", total, wire.ERFLen)
 		}
 		if len(h) < total {
 			return recs, progress{pos, total}, nil
 		}
-		if h[erfOffType]&erfTypeMask != erfTypePad {
+		if h.Type() != wire.ERFTypePad {
 			recs = append(recs, erfRecord(h[:total:total], off+int64(pos)))
 		}
 		pos += total
@@ -85,7 +50,7 @@ func (erfDecoder) decode(recs []Record, buf []byte, off int64) ([]Record, progre
 // erfRecord describes the record that b is. Where the wire length is known to
 // count the whole frame, the bytes behind it, which align the next record, are
 // left out, as they are in pcap.
-func erfRecord(b []byte, off int64) Record {
+func erfRecord(b wire.ERF, off int64) Record {
 	wireLen, exact := erfWireLen(b)
 	if exact && wireLen < len(b) {
 		b = b[:wireLen:wireLen]
@@ -93,7 +58,7 @@ func erfRecord(b []byte, off int64) Record {
 	return Record{
 		Data:      b,
 		WireLen:   max(wireLen, len(b)),
-		Time:      erfNanos(binary.LittleEndian.Uint64(b)),
+		Time:      erfNanos(b.Timestamp()),
 		HasTime:   true,
 		Offset:    off,
 		Interface: -1,
@@ -104,16 +69,16 @@ func erfRecord(b []byte, off int64) Record {
 
 // erfWireLen is the length of the record had nothing been cut: headers, pad
 // bytes and frame. exact is false for types whose framing is not known here.
-func erfWireLen(b []byte) (n int, exact bool) {
-	n = erfHeaderLen
-	for more := b[erfOffType]; more&erfMore != 0 && len(b) >= n+erfExtensionLen; n += erfExtensionLen {
-		more = b[n]
+func erfWireLen(b wire.ERF) (n int, exact bool) {
+	n = wire.ERFLen
+	for more := b.HasExtension(); more && len(b) >= n+wire.ERFExtLen; n += wire.ERFExtLen {
+		more = wire.ERFExt(b[n:]).More()
 	}
-	n += int(binary.BigEndian.Uint16(b[erfOffWireLen:]))
-	switch b[erfOffType] & erfTypeMask {
-	case erfTypeEthernet, erfTypeColourEthernet, erfTypeDSMColourEthernet, erfTypeColourHashEth:
-		return n + 2, true
-	case erfTypeInfiniBand, erfTypeInfiniBandLink:
+	n += b.WireLen()
+	switch b.Type() {
+	case wire.ERFTypeEthernet, wire.ERFTypeColourEthernet, wire.ERFTypeDSMColourEthernet, wire.ERFTypeColourHashEthernet:
+		return n + wire.ERFEthernetPad, true
+	case wire.ERFTypeInfiniBand, wire.ERFTypeInfiniBandLink:
 		return n, true
 	}
 	return n, false
@@ -123,30 +88,29 @@ func (erfDecoder) end(rest []byte, off int64) *fault {
 	switch {
 	case len(rest) == 0:
 		return nil
-	case len(rest) < erfHeaderLen:
-		return truncated(off, "the record header is cut after %d of %d bytes", len(rest), erfHeaderLen)
+	case len(rest) < wire.ERFLen:
+		return truncated(off, "the record header is cut after %d of %d bytes", len(rest), wire.ERFLen)
 	}
-	return truncated(off, "record length %d exceeds the %d bytes left", erfLength(rest), len(rest))
+	return truncated(off, "record length %d exceeds the %d bytes left", wire.ERF(rest).RecordLen(), len(rest))
 }
-
-func erfLength(h []byte) int { return int(binary.BigEndian.Uint16(h[erfOffLength:])) }
 
 // erfPlausible walks the whole records at the start of buf, up to erfEnough. It
 // returns their number, and whether all that can be seen may be ERF.
 func erfPlausible(buf []byte) (records int, ok bool) {
 	var last int64
-	for records < erfEnough && len(buf) >= erfHeaderLen {
-		kind := buf[erfOffType] & erfTypeMask
-		if kind == 0 || (kind > erfTypeMeta && kind != erfTypePad) {
+	for records < erfEnough && len(buf) >= wire.ERFLen {
+		h := wire.ERF(buf)
+		kind := h.Type()
+		if kind == 0 || (kind > wire.ERFTypeMeta && kind != wire.ERFTypePad) {
 			return records, false
 		}
-		seconds := int64(binary.LittleEndian.Uint32(buf[4:]))
+		seconds := int64(h.Timestamp() >> 32)
 		if records > 0 && (seconds-last > erfMaxGap || last-seconds > erfMaxGap) {
 			return records, false
 		}
 		last = seconds
-		total := erfLength(buf)
-		if total < erfHeaderLen {
+		total := h.RecordLen()
+		if total < wire.ERFLen {
 			return records, false
 		}
 		if len(buf) < total {

@@ -16,6 +16,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(pcapOf(3, 10))
 	f.Add(unhex(f, ngSHB+ngIDB+ngEPB))
 	f.Add(unhex(f, erfIB+"\n"+erfEth+"\n"+erfPadding+"\n"+erfOther))
+	f.Add(sniffer(f, snifferVers+snifferOne+snifferLast))
 	f.Add(gzipped(f, pcapOf(3, 10)))
 	f.Add(zstded(f, pcapOf(3, 10)))
 	f.Add(unhex(f, `a1b2cd34 0002 0004 00000000 00000000 0000ffff 00000001

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rocecap/rocecap/internal/testneed"
 )
 
 // unhex turns hexadecimal digits into bytes; spaces and line ends are ignored,
@@ -90,43 +91,10 @@ func wantFault(t testing.TB, err, class error, text string) {
 	}
 }
 
-// captures lists the capture files that are there for tests: those of the
-// repository, and those of the folder "shared" beside it.
+// captures lists the captures at hand that Open can read.
 func captures(t testing.TB) []string {
 	t.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			t.Fatal("no go.mod above the test")
-		}
-		root = filepath.Dir(root)
-	}
-	var files []string
-	for _, folder := range []string{"pcaps", "../shared/captures", "../shared/fixtures"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, e os.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			name := strings.TrimSuffix(path, ".gz")
-			if slices.Contains([]string{".pcap", ".pcapng", ".erf"}, filepath.Ext(name)) {
-				files = append(files, path)
-			}
-			return nil
-		})
-		if errors.Is(err, os.ErrNotExist) {
-			t.Logf("no folder %s: its captures are not tested", folder)
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(files) == 0 {
-		t.Skip("SKIPPED: there are no capture files beside the repository")
-	}
-	return files
+	return slices.DeleteFunc(testneed.Captures(t), func(path string) bool {
+		return filepath.Ext(path) == ".hex" // lines of text
+	})
 }

@@ -130,10 +130,10 @@ func (d *pcapDecoder) decode(recs []Record, buf []byte, off int64) ([]Record, pr
 			Link:      d.link,
 			FCSLen:    d.fcs,
 		})
-		if d.link == wire.LinkERF && caplen >= erfHeaderLen {
+		if d.link == wire.LinkERF && caplen >= wire.ERFLen {
 			// The ERF header has the time that the card took; the record's is
 			// a rounded copy of it.
-			recs[len(recs)-1].Time = erfNanos(binary.LittleEndian.Uint64(h[d.headerLen:]))
+			recs[len(recs)-1].Time = erfNanos(wire.ERF(h[d.headerLen:]).Timestamp())
 		}
 		pos += total
 	}

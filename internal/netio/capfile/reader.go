@@ -46,6 +46,7 @@ const (
 	PcapModified                   // pcap with the 24-byte record header of Kuznetzov's patch
 	PcapNG
 	ERF
+	Sniffer // DOS Sniffer, uncompressed
 )
 
 // String gives the name of the format.
@@ -61,6 +62,8 @@ func (f Format) String() string {
 		return "pcapng"
 	case ERF:
 		return "ERF"
+	case Sniffer:
+		return "Sniffer"
 	}
 	return "unknown"
 }

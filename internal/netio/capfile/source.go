@@ -82,6 +82,17 @@ func (r *Reader) identify() *fault {
 		r.lo, r.off = pcapHeaderLen, pcapHeaderLen
 		return f
 	}
+	if bytes.HasPrefix(head, []byte(snifferMagic[:magicLen])) {
+		if head, f = r.await(len(snifferMagic)); f != nil {
+			return f
+		}
+		if string(head[:len(snifferMagic)]) == snifferMagic {
+			r.format = Sniffer
+			r.dec = newSnifferDecoder(&r.described)
+			r.lo, r.off = len(snifferMagic), int64(len(snifferMagic))
+			return nil
+		}
+	}
 	if r.isERF() {
 		r.format = ERF
 		r.dec = newERFDecoder(&r.described)

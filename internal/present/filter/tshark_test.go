@@ -58,7 +58,7 @@ const perCapture = 80
 
 func TestSameFramesPassAsInTshark(t *testing.T) {
 	tshark := testneed.Tool(t, "tshark")
-	folder := filepath.Join(testneed.Shared(t), "captures", "recorded")
+	folder := testneed.Pcaps(t)
 	file, list := merged(t, folder, []string{
 		"rc_pingpong.pcap", "rc_ipv6_pingpong.pcap", "rc_vlan.pcap", "py_mixed.pcap", "py_imm.pcap", "atomic_cas.pcap",
 		"ud_pingpong.pcap", "uc_pingpong.pcap", "udaddy.pcap", "py_badrkey.pcap", "write_bw.pcap",

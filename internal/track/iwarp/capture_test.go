@@ -26,10 +26,20 @@ func capture(t testing.TB, file string) []Packet {
 	return packets
 }
 
+// located finds a capture of the repository, or one of public/, which lies
+// beside it.
+func located(t testing.TB, file string) string {
+	t.Helper()
+	if strings.HasPrefix(file, "public/") {
+		return filepath.Join(testneed.Shared(t), "captures", file)
+	}
+	return filepath.Join(testneed.Pcaps(t), file)
+}
+
 // tcpPackets is capture for files that may have no TCP.
 func tcpPackets(t testing.TB, file string) []Packet {
 	t.Helper()
-	name := filepath.Join(testneed.Shared(t), file)
+	name := located(t, file)
 	raw, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatalf("sample capture: %v", err)

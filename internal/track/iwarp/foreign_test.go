@@ -67,7 +67,7 @@ func TestOtherProtocolsAreNotClaimed(t *testing.T) {
 }
 
 func TestPingpongExchangeOfTheSampleIsNotClaimed(t *testing.T) {
-	packets := capture(t, "captures/recorded/rc_vlan.pcap")
+	packets := capture(t, "rc_vlan.pcap")
 	for _, p := range track(packets) {
 		t.Errorf("packet %d: %s", p.in, line(&p))
 	}

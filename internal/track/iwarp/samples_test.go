@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,11 +71,11 @@ func TestFixtures(t *testing.T) {
 		{"cases/29-fpdu-over-mss.pcap", []string{
 			"4 MPA Request", "5 MPA Reply", "8 Write good segments=3 !exceeds-segment", "8 Send good",
 		}},
-		{"captures/public/iwarp_connect_C00_M00_reject.pcap", []string{"4 MPA Request", "6 MPA Reply !reject"}},
-		{"captures/public/iwarp_send_recv_snd_recv_crc_mrkr.pcap", []string{
+		{"public/iwarp_connect_C00_M00_reject.pcap", []string{"4 MPA Request", "6 MPA Reply !reject"}},
+		{"public/iwarp_send_recv_snd_recv_crc_mrkr.pcap", []string{
 			"4 MPA Request", "6 MPA Reply", "7 Send good markers=1", "10 Send good markers=1",
 		}},
-		{"captures/public/iwarp_send_recv_snd_recv_mrkr.pcap", []string{
+		{"public/iwarp_send_recv_snd_recv_mrkr.pcap", []string{
 			"4 MPA Request", "6 MPA Reply", "7 Send unused markers=1", "10 Send unused markers=1",
 		}},
 	}
@@ -143,7 +144,7 @@ func TestMarkersOfTheFixtureReachTheirFPDU(t *testing.T) {
 
 func TestReadWriteLongRun(t *testing.T) {
 	counts := map[string]int{}
-	all := track(capture(t, "captures/public/iwarp_rdma_read_write_long_run.pcap"))
+	all := track(capture(t, "public/iwarp_rdma_read_write_long_run.pcap"))
 	for i := range all {
 		if op, ok := all[i].Opcode(); ok {
 			counts[op.String()]++
@@ -158,17 +159,18 @@ func TestReadWriteLongRun(t *testing.T) {
 // sampleFiles lists all captures that have iWARP in them.
 func sampleFiles(t *testing.T) []string {
 	t.Helper()
-	shared := testneed.Shared(t)
 	var files []string
-	for _, pattern := range []string{"captures/public/iwarp_*.pcap", "captures/recorded/iw_*"} {
-		found, err := filepath.Glob(filepath.Join(shared, pattern))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no captures match %s: %v", pattern, err)
+	for _, path := range testneed.Captures(t) {
+		base := filepath.Base(path)
+		switch {
+		case strings.HasPrefix(base, "iwarp_"):
+			files = append(files, "public/"+base)
+		case strings.HasPrefix(base, "iw_"):
+			files = append(files, base)
 		}
-		for _, f := range found {
-			name, _ := filepath.Rel(shared, f)
-			files = append(files, name)
-		}
+	}
+	if len(files) == 0 {
+		t.Fatal("there is no capture of iWARP")
 	}
 	return files
 }
@@ -234,7 +236,7 @@ func TestMarkedTwinsOfTheSamples(t *testing.T) {
 }
 
 func TestThePlaceInTheFrame(t *testing.T) {
-	for _, file := range []string{"fixtures/iw.pcap", "fixtures/mk.pcap", "captures/recorded/iw_send_bw.pcap"} {
+	for _, file := range []string{"fixtures/iw.pcap", "fixtures/mk.pcap", "iw_send_bw.pcap"} {
 		packets := capture(t, file)
 		byNumber := map[uint64]Packet{}
 		for _, p := range packets {
@@ -260,7 +262,7 @@ func TestThePlaceInTheFrame(t *testing.T) {
 
 func TestSnaplen(t *testing.T) {
 	for _, snap := range []int{96, 100, 128} {
-		packets := capture(t, "captures/public/iwarp_rdma_read_write_long_run.pcap")
+		packets := capture(t, "public/iwarp_rdma_read_write_long_run.pcap")
 		whole := lines(track(packets))
 		for i := range packets {
 			p := &packets[i]
