@@ -1,4 +1,5 @@
 # make test   what a change has to pass, with its own set-up
+# make lab    the guests for the tests against real RDMA peers; test-lab runs those
 # make lint   formatting, vet, staticcheck, tidy module file
 # make build  bin/rocecap and the other commands
 # make bench  speed and memory against tshark and tcpdump
@@ -14,7 +15,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 RACE := $(patsubst %,./%/...,$(wildcard internal/track internal/netio internal/wire icrc internal/cli))
 TOOL := go tool -modfile=tools.mod
 
-.PHONY: test setup cross unit race fuzz lint build bench golden
+.PHONY: test test-lab lab setup cross unit race fuzz lint build bench golden
 
 test: setup cross unit race fuzz
 
@@ -40,6 +41,12 @@ race:
 
 fuzz:
 	scripts/fuzz.sh
+
+lab:
+	lab/peerlab build
+
+test-lab:
+	scripts/lab.sh
 
 lint:
 	unformatted=$$($(TOOL) gofumpt -l .); \

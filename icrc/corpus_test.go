@@ -38,7 +38,7 @@ func TestEveryRecordedPacketIsGoodButTheFlushRequests(t *testing.T) {
 					t.Errorf("%s %d: computed %08x, received %08x: %+v", name, number, computed, received, e)
 				}
 			default:
-				t.Errorf("%s %d: %v", name, number, v.VerdictName())
+				t.Errorf("%s %d: verdict %q", name, number, v)
 			}
 		})
 	}

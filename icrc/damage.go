@@ -48,34 +48,6 @@ func (s *suspect) place() (Explanation, bool) {
 	return Explanation{}, false
 }
 
-// unwind undoes a step of the CRC by one byte: the index is the top byte of the
-// register after the step.
-var unwind = newUnwindTable()
-
-func newUnwindTable() (t [256]uint32) {
-	for b, v := range crc32.IEEETable {
-		t[v>>24] = v<<8 | uint32(b)
-	}
-	return t
-}
-
-// differences calls yield for each covered byte, last one first, with the
-// change to it and the three bytes after it that alone would make the received
-// ICRC right, the byte's own change lowest.
-//
-// A CRC is linear, so the difference of two CRCs is what the changed bits alone
-// give. Undoing the steps of the bytes behind a place leaves the change there:
-// one pass finds every small damage.
-func (s *suspect) differences(yield func(at int, change uint32) bool) {
-	d := s.computed ^ s.received
-	for at := s.f.ICRC - 1; at >= s.f.Net; at-- {
-		d = d<<8 ^ unwind[d>>24]
-		if !yield(at, d) {
-			return
-		}
-	}
-}
-
 // bitFlip: one bit of the packet or of the ICRC itself differs.
 func (s *suspect) bitFlip() (e Explanation, ok bool) {
 	if d := s.computed ^ s.received; bits.OnesCount32(d) == 1 {
@@ -84,14 +56,12 @@ func (s *suspect) bitFlip() (e Explanation, ok bool) {
 	}
 	var masked [headRoom]byte
 	mask(s.form, masked[:])
-	for at, change := range s.differences {
-		if change > 0xFF || bits.OnesCount32(change) != 1 {
+	changes := s.solve()
+	for i, change := range changes[:len(changes)-1] {
+		if change > 0xFF || bits.OnesCount32(change) != 1 || i < len(masked) && masked[i]&byte(change) != 0 {
 			continue
 		}
-		if i := at - s.f.Net; i < len(masked) && masked[i]&byte(change) != 0 {
-			continue
-		}
-		return flipped(at, bits.TrailingZeros32(change)), true
+		return flipped(s.f.Net+i, bits.TrailingZeros32(change)), true
 	}
 	return Explanation{}, false
 }
@@ -103,10 +73,11 @@ func flipped(at, bit int) Explanation {
 // rewritten: one 16-bit field of IP or UDP differs. Of 2^32 values of the CRC
 // 2^16 can be had so, which makes it strong evidence.
 func (s *suspect) rewritten() (Explanation, bool) {
-	for at, change := range s.differences {
-		if change > 0xFFFF || at >= s.f.BTH {
+	for i, change := range s.solve()[:s.f.BTH-s.f.Net] {
+		if change > 0xFFFF {
 			continue
 		}
+		at := s.f.Net + i
 		name, ok := s.shortFieldAt(at)
 		if !ok {
 			continue
@@ -151,18 +122,18 @@ const (
 )
 
 // addressConfirmed solves for the IPv4 address that fits, and believes it only
-// when a checksum that is wrong now is right with it.
+// when a checksum that is wrong now is right with it, or when it is of the same
+// network (/24) as the packet's other address. A translator repairs the IP
+// checksum, and most senders leave the UDP checksum out.
 func (s *suspect) addressConfirmed() (Explanation, bool) {
 	if s.form != RoCEv2IPv4 {
 		return Explanation{}, false
 	}
-	for at, change := range s.differences {
-		i := at - s.f.Net
-		if i != ipv4Src && i != ipv4Dst {
-			continue
-		}
-		was := binary.BigEndian.Uint32(s.f.Data[at:]) ^ bits.ReverseBytes32(change)
-		if s.confirms(at, was) {
+	for _, i := range [...]int{ipv4Dst, ipv4Src} {
+		at := s.f.Net + i
+		was := binary.BigEndian.Uint32(s.f.Data[at:]) ^ bits.ReverseBytes32(s.solve()[i])
+		other := binary.BigEndian.Uint32(s.head[ipv4Src+ipv4Dst-i:])
+		if was>>8 == other>>8 || s.confirms(at, was) {
 			return s.address(at, netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, was)))), true
 		}
 	}
@@ -183,12 +154,13 @@ func (s *suspect) confirms(at int, was uint32) bool {
 // checksumsRight judges the checksums of a datagram; none is a right one.
 func checksumsRight(ip, udp []byte) (header, datagram bool) {
 	sum := wire.UDP(udp).Checksum()
+	both := wire.IPv4Header(ip).Addresses()
 	return wire.IPv4Header(ip).Checksum() == wire.IPv4Checksum(ip),
-		sum == 0 || sum == wire.UDPChecksum(ip[ipv4Src:ipv4Dst], ip[ipv4Dst:], udp)
+		sum == 0 || sum == wire.UDPChecksum(both[:4], both[4:], udp)
 }
 
-// addressOneOf tries each candidate as the source and as the destination.
-func (s *suspect) addressOneOf(candidates []netip.Addr) (Explanation, bool) {
+// addressOneOf tries each address as the source and as the destination.
+func (s *suspect) addressOneOf(seen []netip.Addr) (Explanation, bool) {
 	src, size := ipv4Src, 4
 	switch s.form {
 	case RoCEv1, RoCEv2IPv6:
@@ -198,13 +170,13 @@ func (s *suspect) addressOneOf(candidates []netip.Addr) (Explanation, bool) {
 	case IBLocal:
 		return Explanation{}, false
 	}
-	for _, a := range candidates {
+	for _, a := range seen {
 		b := a.AsSlice()
 		if len(b) != size {
 			continue
 		}
 		for _, at := range [...]int{src, src + size} {
-			if s.with(func(head []byte) { copy(head[at:], b) }) == s.received {
+			if s.with(func(head []byte) { copy(head[at:], b) }) == s.wanted() {
 				return s.address(s.f.Net+at, a), true
 			}
 		}

@@ -30,6 +30,16 @@ func ExampleVerify() {
 	// Output: bad: computed ef69aa22, received 22aa69ef
 }
 
+// The ICRC of this frame is right, but most significant byte first.
+func ExampleExplain() {
+	frame, _ := hex.DecodeString("02000000000b02000000000a0800" +
+		"45620030123440004011a408c000020ac0000214" + "c35112b7001c0000" +
+		"1140ffff000001230000a1b2" + "1f000007" + "ef69aa22")
+	why := icrc.Explain(frame)
+	fmt.Printf("%v: %s\n", why.Cause, why.Detail)
+	// Output: byte order: stored big-endian (byte-swapped)
+}
+
 // After a change to a covered field, Patch makes the ICRC right again.
 func ExamplePatch() {
 	frame, _ := hex.DecodeString("02000000000b02000000000a0800" +

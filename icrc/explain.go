@@ -65,22 +65,39 @@ func explained(c Cause, detail string) (Explanation, bool) {
 	return Explanation{Cause: c, Detail: detail, Offset: -1, Bit: -1}, true
 }
 
-// Explain looks for the mistake that gives a frame's wrong ICRC. Some
-// thousand hypotheses are tried, and the fields of 16 bits and single bits are
-// solved for, so that the chance to accuse wrongly is about 1 in 10,000.
-func (h *Hasher) Explain(f *wire.Frame) Explanation { return h.ExplainWith(f, nil) }
+// Explain looks for the mistake that gives the wrong ICRC of the packet in an
+// Ethernet frame. Some thousand hypotheses are tried, and the fields of 16 bits
+// and single bits are solved for, so that the chance to accuse wrongly is about
+// 1 in 10,000. It costs far more than the ICRC does.
+//
+// seen are addresses from elsewhere in the capture: one of them may be what the
+// source or destination was before it was rewritten. Without them a rewritten
+// address can hardly be told from any other damage: for every 32-bit CRC there
+// is one IPv4 address that fits.
+func Explain(ethernetFrame []byte, seen ...netip.Addr) Explanation {
+	return explain(wire.LinkEthernet, ethernetFrame, seen)
+}
 
-// ExplainWith is Explain that also tries whether the source or destination
-// address was rewritten, with addresses seen elsewhere. Without candidates a
-// rewritten address cannot be told from any other damage: for every 32-bit CRC
-// there is one IPv4 address that fits.
-func (h *Hasher) ExplainWith(f *wire.Frame, candidates []netip.Addr) Explanation {
+// ExplainIB is Explain for a native InfiniBand packet, which begins with its
+// LRH.
+func ExplainIB(packet []byte, seen ...netip.Addr) Explanation {
+	return explain(wire.LinkIB, packet, seen)
+}
+
+func explain(link wire.LinkType, data []byte, seen []netip.Addr) Explanation {
+	var f wire.Frame
+	f.Parse(link, data, 0)
+	return new(Hasher).Explain(&f, seen...)
+}
+
+// Explain is the function of the same name, for a parsed frame.
+func (h *Hasher) Explain(f *wire.Frame, seen ...netip.Addr) Explanation {
 	v, computed, received := h.Judge(f)
 	if v != Bad {
 		return Explanation{Offset: -1, Bit: -1}
 	}
 	s := newSuspect(f, computed, received)
-	if e, ok := s.explain(candidates); ok {
+	if e, ok := s.explain(seen); ok {
 		return e
 	}
 	e, _ := explained(CauseUnknown, "no known mistake reproduces it")
@@ -115,7 +132,7 @@ var storage = [...]struct {
 	{CauseBitOrder, "bits in reverse order", bits.Reverse32},
 }
 
-func (s *suspect) explain(candidates []netip.Addr) (Explanation, bool) {
+func (s *suspect) explain(seen []netip.Addr) (Explanation, bool) {
 	if e, ok := s.notFilled(); ok {
 		return e, true
 	}
@@ -131,12 +148,12 @@ func (s *suspect) explain(candidates []netip.Addr) (Explanation, bool) {
 			}
 		}
 	}
-	if e, ok := s.addressOneOf(candidates); ok {
+	if e, ok := s.addressOneOf(seen); ok {
 		return e, true
 	}
 	received := s.received
 	for _, st := range storage {
-		s.received = st.undo(received)
+		s.receive(st.undo(received))
 		for _, try := range calculation {
 			if e, ok := try(s); ok {
 				e.Detail += ", and " + st.detail
@@ -158,6 +175,17 @@ type suspect struct {
 	tail []byte
 
 	computed, received uint32
+	// changes holds for each covered byte, and for the place behind the last
+	// one, the change to the CRC register before it that alone would give the
+	// received value. The register takes a byte in at its low end, so it is
+	// also the change to that byte and the three after it.
+	//
+	// A CRC is linear: the difference of two CRCs is what the changed bits
+	// alone give. Undoing the steps of the bytes behind a place leaves the
+	// change there, and no hypothesis about the head has to sum the tail.
+	changes []uint32
+	solved  bool   // changes are those of received
+	right   uint32 // the CRC of seed and head
 }
 
 // headRoom is how much of a packet a suspect copies: more than all headers of
@@ -175,22 +203,54 @@ func newSuspect(f *wire.Frame, computed, received uint32) *suspect {
 	s.head, s.tail = make([]byte, n), packet[n:]
 	copy(s.head, packet)
 	mask(form, s.head)
+	s.right = update(s.seed, s.head)
 	return s
 }
 
-// sum computes the CRC of head and tail after seed.
-func (s *suspect) sum(seed uint32) uint32 {
-	return update(update(seed, s.head), s.tail)
+// receive makes v the value to explain.
+func (s *suspect) receive(v uint32) { s.received, s.solved = v, false }
+
+// solve computes the changes. Many mistakes are found without them.
+func (s *suspect) solve() []uint32 {
+	if s.solved {
+		return s.changes
+	}
+	s.solved = true
+	n := s.f.ICRC - s.f.Net
+	if s.changes == nil {
+		s.changes = make([]uint32, n+1)
+	}
+	d := s.computed ^ s.received
+	s.changes[n] = d
+	for at := n - 1; at >= 0; at-- {
+		d = d<<8 ^ unwind[d>>24]
+		s.changes[at] = d
+	}
+	return s.changes
 }
 
-// with computes the CRC with another head.
+// wanted is what the head would have to add up to.
+func (s *suspect) wanted() uint32 { return s.right ^ s.solve()[len(s.head)] }
+
+// with computes the CRC of seed and another head.
 func (s *suspect) with(edit func(head []byte)) uint32 {
 	var saved [headRoom]byte
 	copy(saved[:], s.head)
 	edit(s.head)
-	crc := s.sum(s.seed)
+	crc := update(s.seed, s.head)
 	copy(s.head, saved[:])
 	return crc
+}
+
+// unwind undoes a step of the CRC by one byte: the index is the top byte of the
+// register after the step.
+var unwind = newUnwindTable()
+
+func newUnwindTable() (t [256]uint32) {
+	for b, v := range crc32.IEEETable {
+		t[v>>24] = v<<8 | uint32(b)
+	}
+	return t
 }
 
 func update(crc uint32, b []byte) uint32 { return crc32.Update(crc, crc32.IEEETable, b) }

@@ -125,6 +125,39 @@ func TestVLANTagInTheCoverageIsNamed(t *testing.T) {
 	}
 }
 
+// A tag is drawn as TPID and TCI; the header here begins with the TCI.
+func TestVLANTagWithItsTPIDInTheCoverageIsNamed(t *testing.T) {
+	for _, end := range []int{16, 18} { // without and with the EtherType behind it
+		frame := longFrame(16)
+		input := fed(frame)
+		frame = append(append(bytes.Clone(frame[:12]), 0x81, 0, 0, 5), frame[12:]...)
+		crc := crc32.ChecksumIEEE(append(append(bytes.Clone(ones), frame[12:end]...), input[8:]...))
+		icrc.Store(frame[len(frame)-icrc.Len:], crc)
+		if e := explain(frame); e.Cause != icrc.CauseCoverage || !strings.HasSuffix(e.Detail, "Virtual LAN header included") {
+			t.Errorf("up to %d: %+v", end, e)
+		}
+	}
+}
+
+// The plainest mistake: a CRC-32 of the packet as it is.
+func TestPlainCRCOfThePacketIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		from   int
+		cause  icrc.Cause
+		detail string
+	}{
+		{14, icrc.CauseNotMasked, " not masked, and eight bytes of ones (0xff) before the packet left out"},
+		{42, icrc.CauseCoverage, "computed from the Base Transport Header on, nothing masked"},
+	} {
+		frame := longFrame(200)
+		end := len(frame) - icrc.Len
+		icrc.Store(frame[end:], crc32.ChecksumIEEE(frame[c.from:end]))
+		if e := explain(frame); e.Cause != c.cause || !strings.HasSuffix(e.Detail, c.detail) {
+			t.Errorf("from %d: %+v", c.from, e)
+		}
+	}
+}
+
 func TestMasksOfEveryFormAreNamed(t *testing.T) {
 	grh := ibFrame(t, true)
 	for _, c := range []struct {
@@ -278,6 +311,17 @@ func TestRewrittenAddressNeedsEvidence(t *testing.T) {
 		}
 		return frame
 	}
+	// elsewhere puts the destination into another network.
+	elsewhere := func(frame []byte) []byte {
+		now := bytes.Clone(frame[26:30])
+		copy(frame[26:], unhex(t, "c000020a"))
+		copy(frame[30:], unhex(t, "cb007114"))
+		icrc.Put(icrc.RoCEv2IPv4, frame[14:])
+		copy(frame[26:], now)
+		ip := wire.IPv4Header(frame[14:34])
+		ip.SetChecksum(wire.IPv4Checksum(ip))
+		return frame
+	}
 	want := icrc.Explanation{Cause: icrc.CauseRewritten, Detail: "source address rewritten: it was 192.0.2.10", Offset: 26, Bit: -1}
 	for _, c := range []struct {
 		name       string
@@ -287,11 +331,12 @@ func TestRewrittenAddressNeedsEvidence(t *testing.T) {
 	}{
 		{"stale IP checksum", rewrite(false, false), nil, icrc.CauseRewritten},
 		{"stale UDP checksum", rewrite(true, true), nil, icrc.CauseRewritten},
-		{"no evidence", rewrite(true, false), nil, icrc.CauseUnknown},
-		{"right candidate", rewrite(true, false), addrs("192.0.2.9", "2001:db8::1", "192.0.2.10"), icrc.CauseRewritten},
-		{"wrong candidates", rewrite(true, false), addrs("192.0.2.9", "192.0.2.11"), icrc.CauseUnknown},
+		{"of the destination's network", rewrite(true, false), nil, icrc.CauseRewritten},
+		{"no evidence", elsewhere(rewrite(true, false)), nil, icrc.CauseUnknown},
+		{"right candidate", elsewhere(rewrite(true, false)), addrs("192.0.2.9", "2001:db8::1", "192.0.2.10"), icrc.CauseRewritten},
+		{"wrong candidates", elsewhere(rewrite(true, false)), addrs("192.0.2.9", "192.0.2.11"), icrc.CauseUnknown},
 	} {
-		e := new(icrc.Hasher).ExplainWith(parse(wire.LinkEthernet, c.frame), c.candidates)
+		e := new(icrc.Hasher).Explain(parse(wire.LinkEthernet, c.frame), c.candidates...)
 		if e.Cause != c.want || e.Cause == icrc.CauseRewritten && e != want {
 			t.Errorf("%s: %+v", c.name, e)
 		}
@@ -317,7 +362,7 @@ func TestRewrittenIPv6AddressIsFoundAmongCandidates(t *testing.T) {
 	udp.SetLength(24)
 	icrc.Put(icrc.RoCEv2IPv6, packet)
 	packet[39] = 8
-	e := new(icrc.Hasher).ExplainWith(parse(wire.LinkRawIP, packet), addrs("::9", "::7"))
+	e := new(icrc.Hasher).Explain(parse(wire.LinkRawIP, packet), addrs("::9", "::7")...)
 	// One flipped bit would be found first; 7 and 8 differ in four.
 	if e.Cause != icrc.CauseRewritten || e.Detail != "destination address rewritten: it was ::7" || e.Offset != 24 {
 		t.Errorf("%+v", e)

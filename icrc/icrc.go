@@ -7,6 +7,11 @@
 // from its network header to the last pad byte, with every field that a switch
 // or router may change replaced by ones, and stored least significant byte
 // first. IBTA volume 1, 7.8.1; annex A16 for RoCEv1, A17 for RoCEv2.
+//
+// Compute and Put work on a packet whose Form is known. Verify, Explain and Patch
+// find the packet in an Ethernet frame; their namesakes with IB take a packet that
+// begins with an LRH. A Hasher allocates nothing. What takes a parsed frame is for
+// the rest of this module, which has parsed it already.
 package icrc
 
 import (

@@ -147,12 +147,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("%#v: %q, want %q", c.got, got, c.want)
 		}
 	}
-	if got := icrc.NotApplicable.VerdictName(); got != "not applicable" {
-		t.Errorf("VerdictName gives %q", got)
-	}
-	if got := icrc.Cut.VerdictName(); got != "cut" {
-		t.Errorf("VerdictName gives %q", got)
-	}
 }
 
 func BenchmarkSum(b *testing.B) {

@@ -7,15 +7,15 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// Errors of Patch and PatchIB.
+// Errors of Patch, PatchIB and Hasher.PatchFrame.
 var (
 	ErrNoPacket     = errors.New("icrc: no RDMA packet in the frame")
 	ErrCut          = errors.New("icrc: the frame is shorter than the packet in it")
 	ErrNotCheckable = errors.New("icrc: no rule says what the ICRC of this packet covers")
 )
 
-// Judge compares the ICRC of a parsed frame with the one computed. The values
-// are only set when the verdict is Good or Bad.
+// Judge compares the ICRC of a parsed frame with the one computed, as Verify
+// does for bytes. The values are only set when the verdict is Good or Bad.
 func (h *Hasher) Judge(f *wire.Frame) (v Verdict, computed, received uint32) {
 	form, v := formOf(f)
 	if v != Good {
@@ -63,8 +63,9 @@ func formOf(f *wire.Frame) (form Form, v Verdict) {
 	return form, Good
 }
 
-// JudgeVCRC compares the VCRC of a native InfiniBand packet with the one
-// computed. It is NotApplicable to a capture that leaves the VCRC out.
+// JudgeVCRC compares the VCRC of a native InfiniBand packet in a parsed frame
+// with the one computed, as VerifyVCRC does for bytes. It is NotApplicable to a
+// capture that leaves the VCRC out.
 func JudgeVCRC(f *wire.Frame) (v Verdict, computed, received uint16) {
 	lrh, ok := f.Last(wire.HdrLRH)
 	begin := int(lrh.Off)
@@ -85,15 +86,23 @@ func JudgeVCRC(f *wire.Frame) (v Verdict, computed, received uint16) {
 }
 
 // Verify judges the ICRC of the packet in an Ethernet frame, which may be
-// tagged, tunnelled, padded, or followed by its FCS.
+// tagged, tunnelled, padded, or followed by its FCS. The values are only set
+// when the verdict is Good or Bad.
 func Verify(ethernetFrame []byte) (v Verdict, computed, received uint32) {
 	return verify(wire.LinkEthernet, ethernetFrame)
 }
 
-// VerifyIB judges the ICRC of a native InfiniBand packet, which begins with
-// its LRH.
+// VerifyIB is Verify for a native InfiniBand packet, which begins with its LRH.
 func VerifyIB(packet []byte) (v Verdict, computed, received uint32) {
 	return verify(wire.LinkIB, packet)
+}
+
+// VerifyVCRC judges the VCRC of a native InfiniBand packet: the two bytes behind
+// the ICRC. It is NotApplicable when they are not there.
+func VerifyVCRC(packet []byte) (v Verdict, computed, received uint16) {
+	var f wire.Frame
+	f.Parse(wire.LinkIB, packet, 0)
+	return JudgeVCRC(&f)
 }
 
 func verify(link wire.LinkType, data []byte) (v Verdict, computed, received uint32) {
@@ -119,21 +128,33 @@ func PatchIB(packet []byte) error {
 }
 
 // PatchFrame stores the right ICRC into a parsed frame, and the right VCRC
-// when it has one.
+// when it has one, as Patch and PatchIB do for bytes. A raw packet has a VCRC
+// alone.
 func (h *Hasher) PatchFrame(f *wire.Frame) error {
 	v, computed, _ := h.Judge(f)
 	switch v {
 	case NotApplicable:
-		return ErrNoPacket
+		if !patchVCRC(f) {
+			return ErrNoPacket
+		}
+		return nil
 	case Cut:
 		return ErrCut
 	case NotCheckable:
 		return ErrNotCheckable
 	}
 	Store(f.Data[f.ICRC:], computed)
-	if v, _, _ := JudgeVCRC(f); v == Bad {
-		lrh, _ := f.Last(wire.HdrLRH)
-		binary.LittleEndian.PutUint16(f.Data[f.VCRC:], VCRC(f.Data[lrh.Off:f.VCRC]))
-	}
+	patchVCRC(f)
 	return nil
+}
+
+// patchVCRC stores the right VCRC; it reports false when there is no place for
+// one.
+func patchVCRC(f *wire.Frame) bool {
+	v, computed, _ := JudgeVCRC(f)
+	if v != Good && v != Bad {
+		return false
+	}
+	binary.LittleEndian.PutUint16(f.Data[f.VCRC:], computed)
+	return true
 }

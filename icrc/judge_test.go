@@ -180,6 +180,30 @@ func TestPatchMakesAFrameGoodAndChangesNothingElse(t *testing.T) {
 	}
 }
 
+func TestPatchGivesARawPacketItsVCRC(t *testing.T) {
+	raw := []byte("\x20\x00\x00\x07\x00\x04\x00\x09" + "\x00\x00\x88\xb5" + "data" + "..")
+	if v, _, _ := icrc.VerifyVCRC(raw); v != icrc.Bad {
+		t.Fatalf("before: %q", v)
+	}
+	if err := icrc.PatchIB(raw); err != nil {
+		t.Fatal(err)
+	}
+	if v, computed, received := icrc.VerifyVCRC(raw); v != icrc.Good || computed != received {
+		t.Errorf("after: %q, %04x, %04x", v, computed, received)
+	}
+	if v, _, _ := icrc.VerifyIB(raw); v != icrc.NotApplicable {
+		t.Errorf("a raw packet has an ICRC: %q", v)
+	}
+}
+
+func TestExplainIBFindsAFlippedBit(t *testing.T) {
+	frame := ibFrame(t, true)
+	frame[len(frame)-8] ^= 0x04 // in the payload
+	if e := icrc.ExplainIB(frame); e.Cause != icrc.CauseBitFlip || e.Offset != len(frame)-8 || e.Bit != 2 {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestPatchLeavesAloneWhatItCannotSeal(t *testing.T) {
 	ack := unhex(t, ackFrame)
 	fragment := bytes.Clone(ack)
@@ -231,7 +255,7 @@ func FuzzJudge(f *testing.F) {
 		frame.Parse(wire.LinkType(link), bytes.Clone(data), int(wireLen)) // PatchFrame writes
 		var h icrc.Hasher
 		v, computed, received := h.Judge(&frame)
-		icrc.JudgeVCRC(&frame)
+		vcrc, _, _ := icrc.JudgeVCRC(&frame)
 		e := h.Explain(&frame)
 		switch v {
 		case icrc.Good, icrc.Bad:
@@ -245,7 +269,8 @@ func FuzzJudge(f *testing.F) {
 				t.Fatalf("%q after PatchFrame", v)
 			}
 		default:
-			if e.Cause != icrc.CauseNone || h.PatchFrame(&frame) == nil {
+			raw := v == icrc.NotApplicable && (vcrc == icrc.Good || vcrc == icrc.Bad)
+			if e.Cause != icrc.CauseNone || (h.PatchFrame(&frame) == nil) != raw {
 				t.Fatalf("%q, but explained or patched: %+v", v, e)
 			}
 		}

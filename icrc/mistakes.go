@@ -28,6 +28,8 @@ func (s *suspect) pad() (Explanation, bool) {
 	return explained(CausePad, fmt.Sprintf("%d pad bytes left out", s.f.Pad))
 }
 
+const prefixLeftOut = "eight bytes of ones (0xff) before the packet left out"
+
 // prefix: without the eight bytes of ones that stand in for the LRH.
 func (s *suspect) prefix() (Explanation, bool) {
 	switch {
@@ -37,10 +39,10 @@ func (s *suspect) prefix() (Explanation, bool) {
 		if update(update(0, s.head[maskedPrefix:]), s.tail) != s.received {
 			return Explanation{}, false
 		}
-	case s.sum(0) != s.received:
+	case update(0, s.head) != s.wanted():
 		return Explanation{}, false
 	}
-	return explained(CausePrefix, "eight bytes of ones (0xff) before the packet left out")
+	return explained(CausePrefix, prefixLeftOut)
 }
 
 // polynomial: as CRC32c, with the right input.
@@ -111,7 +113,7 @@ var maskedAreas = [...][]area{
 // notMasked tries every set of fields that may have been left as they are.
 func (s *suspect) notMasked() (Explanation, bool) {
 	raw := s.f.Data[s.f.Net:]
-	names, ok := s.anySet(func(head []byte, a area) {
+	names, without, ok := s.anySet(func(head []byte, a area) {
 		for i := range len(a.bits) {
 			head[a.off+i] &= raw[a.off+i] | ^a.bits[i]
 		}
@@ -119,12 +121,12 @@ func (s *suspect) notMasked() (Explanation, bool) {
 	if !ok {
 		return Explanation{}, false
 	}
-	return explained(CauseNotMasked, strings.Join(names, ", ")+" not masked")
+	return explained(CauseNotMasked, strings.Join(names, ", ")+" not masked"+also(without))
 }
 
 // zeroMask tries every set of fields that may have been replaced by zeros.
 func (s *suspect) zeroMask() (Explanation, bool) {
-	names, ok := s.anySet(func(head []byte, a area) {
+	names, without, ok := s.anySet(func(head []byte, a area) {
 		for i := range len(a.bits) {
 			head[a.off+i] &^= a.bits[i]
 		}
@@ -133,40 +135,53 @@ func (s *suspect) zeroMask() (Explanation, bool) {
 	case !ok:
 		return Explanation{}, false
 	case len(names) == len(maskedAreas[s.form]):
-		return explained(CauseZeroMask, "masked fields set to zero instead of ones")
+		return explained(CauseZeroMask, "masked fields set to zero instead of ones"+also(without))
 	}
-	return explained(CauseZeroMask, strings.Join(names, ", ")+" set to zero instead of ones")
+	return explained(CauseZeroMask, strings.Join(names, ", ")+" set to zero instead of ones"+also(without))
 }
 
-// anySet looks for a smallest set of masked areas that, edited, give the
-// received value. A CRC is linear: what each area changes is computed once, and
-// the changes of a set add up by exclusive or.
-func (s *suspect) anySet(edit func(head []byte, a area)) (names []string, ok bool) {
-	var areas []area
-	var change []uint32
+// also adds the mistake that comes with others.
+func also(without bool) string {
+	if without {
+		return ", and " + prefixLeftOut
+	}
+	return ""
+}
+
+// anySet looks for a smallest set of mistakes that together give the received
+// value: masked areas that are edited, and, for RoCE, the eight bytes of ones
+// left out. A CRC is linear: what each of them changes is computed once, and the
+// changes of a set add up by exclusive or. without says that the set has the
+// missing ones in it.
+func (s *suspect) anySet(edit func(head []byte, a area)) (names []string, without, ok bool) {
+	var areas [8]string
+	var change [len(areas)]uint32
+	n := 0
 	for _, a := range maskedAreas[s.form] {
-		if d := s.computed ^ s.with(func(head []byte) { edit(head, a) }); d != 0 {
-			areas, change = append(areas, a), append(change, d)
+		if d := s.right ^ s.with(func(head []byte) { edit(head, a) }); d != 0 {
+			areas[n], change[n] = a.name, d
+			n++
 		}
 	}
-	best := 0
-	for set := 1; set < 1<<len(areas); set++ {
-		crc := s.computed
-		for i, d := range change {
-			if set>>i&1 != 0 {
-				crc ^= d
-			}
-		}
-		if crc == s.received && (best == 0 || bits.OnesCount(uint(set)) < bits.OnesCount(uint(best))) {
+	sets := 1 << n
+	if s.form < IBLocal {
+		change[n] = s.right ^ update(0, s.head)
+		n++
+	}
+	var sum [1 << len(areas)]uint32 // of each set's changes
+	want, best := s.wanted()^s.right, 0
+	for set := 1; set < 1<<n; set++ {
+		sum[set] = sum[set&(set-1)] ^ change[bits.TrailingZeros(uint(set))]
+		if sum[set] == want && set != sets && (best == 0 || bits.OnesCount(uint(set)) < bits.OnesCount(uint(best))) {
 			best = set
 		}
 	}
-	for i, a := range areas {
-		if best>>i&1 != 0 {
-			names = append(names, a.name)
+	for i := range n {
+		if best&(sets-1)>>i&1 != 0 {
+			names = append(names, areas[i])
 		}
 	}
-	return names, best != 0
+	return names, best >= sets, best != 0
 }
 
 // lengths are length fields of the head, by place, that a sender may set late.
@@ -197,9 +212,9 @@ func (s *suspect) lengthUnset() (Explanation, bool) {
 	consistent := s.f.Problems&wire.ProblemLength == 0
 	for _, l := range lengthsOf[s.form] {
 		switch {
-		case s.withLengths(l, func(uint16) uint16 { return 0 }) == s.received:
+		case s.withLengths(l, func(uint16) uint16 { return 0 }) == s.wanted():
 			return explained(CauseLengthUnset, "computed before setting "+l.names)
-		case consistent && s.withLengths(l, func(v uint16) uint16 { return v - Len }) == s.received:
+		case consistent && s.withLengths(l, func(v uint16) uint16 { return v - Len }) == s.wanted():
 			return explained(CauseLengthUnset, "computed before the ICRC was counted in "+l.names)
 		}
 	}
@@ -217,30 +232,55 @@ func (s *suspect) withLengths(l lengths, value func(uint16) uint16) uint32 {
 
 // coverage: computed from an earlier or later header on.
 func (s *suspect) coverage() (Explanation, bool) {
+	raw := s.f.Data[s.f.Net:][:len(s.head)]
 	for _, h := range s.f.Headers() {
 		off := int(h.Off)
-		from := off - s.f.Net
-		if from == 0 || off > s.f.BTH {
+		if off == s.f.Net || off > s.f.BTH {
 			continue
 		}
 		for _, seed := range [...]uint32{^uint32(stateDummy), 0} {
-			var crc uint32
-			if from < 0 {
-				crc = update(update(update(seed, s.f.Data[off:s.f.Net]), s.head), s.tail)
-			} else {
-				crc = update(update(seed, s.head[from:]), s.tail)
+			switch s.wanted() {
+			case s.from(seed, off, s.head):
+				return explained(CauseCoverage, s.covered(h))
+			case s.from(seed, off, raw):
+				if off > s.f.Net { // else it is an Ethernet FCS
+					return explained(CauseCoverage, s.covered(h)+", nothing masked")
+				}
 			}
-			if crc != s.received {
-				continue
+			if s.tagged(seed, h) {
+				return explained(CauseCoverage, s.covered(h))
 			}
-			title := wire.SpecOf(h.ID).Title
-			if from < 0 {
-				return explained(CauseCoverage, title+" header included")
-			}
-			return explained(CauseCoverage, "computed from the "+title+" on")
 		}
 	}
 	return Explanation{}, false
+}
+
+// from computes the CRC of everything from a byte of the frame to the end of
+// the packet's head.
+func (s *suspect) from(seed uint32, off int, head []byte) uint32 {
+	if off < s.f.Net {
+		return update(update(seed, s.f.Data[off:s.f.Net]), head)
+	}
+	return update(seed, head[off-s.f.Net:])
+}
+
+// tagged reports whether a VLAN tag as 802.1Q draws it, TPID and TCI, is
+// covered: it begins two bytes before what is called its header here.
+func (s *suspect) tagged(seed uint32, h wire.Header) bool {
+	if h.ID != wire.HdrVLAN && h.ID != wire.HdrServiceVLAN || int(h.Off) > s.f.Net {
+		return false
+	}
+	begin := int(h.Off) - 2
+	tag := s.f.Data[begin : begin+wire.VLANLen]
+	return s.from(seed, begin, s.head) == s.wanted() || update(update(seed, tag), s.head) == s.wanted()
+}
+
+func (s *suspect) covered(h wire.Header) string {
+	title := wire.SpecOf(h.ID).Title
+	if int(h.Off) < s.f.Net {
+		return title + " header included"
+	}
+	return "computed from the " + title + " on"
 }
 
 // overMasked: one covered field replaced by ones or by zeros.
@@ -257,7 +297,10 @@ func (s *suspect) overMasked() (Explanation, bool) {
 				continue
 			}
 			bit := from*8 + field.Bit
-			switch s.received {
+			if field.Bits <= 24 && s.solve()[bit/8]&^fieldMask(bit, field.Bits) != 0 {
+				continue // the change is not confined to the field
+			}
+			switch s.wanted() {
 			case s.with(func(head []byte) { fill(head, bit, field.Bits, true) }):
 				return explained(CauseOverMasked, label(field)+" masked, though it is covered")
 			case s.with(func(head []byte) { fill(head, bit, field.Bits, false) }):
@@ -266,6 +309,13 @@ func (s *suspect) overMasked() (Explanation, bool) {
 		}
 	}
 	return Explanation{}, false
+}
+
+// fieldMask has the bits of a field in a change to the bytes from its first on.
+func fieldMask(bit, n int) uint32 {
+	var b [4]byte
+	fill(b[:], bit%8, n, true)
+	return binary.LittleEndian.Uint32(b[:])
 }
 
 // label names a field in words and as display filters do: "Length" alone could

@@ -21,12 +21,3 @@ func (v Verdict) String() string {
 	}
 	return "invalid"
 }
-
-// VerdictName returns the verdict for display, where an empty cell would be
-// read as a forgotten one.
-func (v Verdict) VerdictName() string {
-	if v == NotApplicable {
-		return "not applicable"
-	}
-	return v.String()
-}

@@ -2,27 +2,37 @@ package layers
 
 import "github.com/rocecap/rocecap/internal/wire"
 
-// The types of header fields, with their methods.
+// The types of header fields. They are shared with the rest of the toolkit, and
+// go doc does not show their methods: each comment lists them.
 type (
-	// Opcode is the first byte of a BTH. Its String is the operation's name,
-	// its Info says which headers follow.
+	// Opcode is the first byte of a BTH: String() string, the operation's name;
+	// Service() Service; Info() *OpcodeInfo.
 	Opcode = wire.Opcode
-	// OpcodeInfo is what an opcode implies.
+	// OpcodeInfo is what an opcode implies: the fields Name, Service, Place,
+	// Response and Payload; Defined() bool; Extended() []HeaderID, the headers
+	// behind the BTH in order; HeaderLen() int, bytes of BTH and these.
 	OpcodeInfo = wire.OpcodeInfo
 	// HeaderID names a header in OpcodeInfo; LayerTypeOf gives its layer type.
 	HeaderID = wire.HeaderID
-	// Service is the transport service of an opcode.
+	// Service is the transport service of an opcode: String() string.
 	Service = wire.Service
 	// Place says where in its message a packet stands.
 	Place = wire.Place
-	// PSN is a 24-bit packet sequence number. PSNs wrap: compare them with its
-	// methods.
+	// PSN is a 24-bit packet sequence number. PSNs wrap, so never compare them
+	// with <: Add(n int) PSN; Diff(q PSN) int, how many packets it is ahead of q;
+	// Less(q PSN) bool; InRange(first PSN, n int) bool.
 	PSN = wire.PSN
-	// Syndrome is the first byte of an AETH.
+	// Syndrome is the first byte of an AETH: Kind() AckKind; Code() uint8, the
+	// low five bits; Defined() bool; Credits() (n int, ok bool), the receive
+	// credits of an ACK; RNRTimer() time.Duration, the wait that an RNR NAK asks
+	// for.
 	Syndrome = wire.Syndrome
 	// AckKind is what a Syndrome says: ACK, RNR NAK or NAK.
 	AckKind = wire.AckKind
-	// RDMAPOpcode says what message a DDP segment belongs to.
+	// RDMAPOpcode says what message a DDP segment belongs to: String() string;
+	// Known, Tagged, Invalidates() bool; QN() uint32, the queue of an untagged
+	// one; BodyLen() (n int, ok bool), the bytes behind the DDP header where
+	// their number is fixed.
 	RDMAPOpcode = wire.RDMAPOpcode
 )
 
@@ -65,6 +75,4 @@ const (
 )
 
 // NewSyndrome makes a Syndrome from its kind and its 5-bit code.
-func NewSyndrome(kind AckKind, code uint8) Syndrome {
-	return Syndrome(uint8(kind)<<5 | code&0x1F)
-}
+func NewSyndrome(kind AckKind, code uint8) Syndrome { return wire.NewSyndrome(kind, code) }

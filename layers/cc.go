@@ -25,14 +25,12 @@ func (*CC) NextLayerType() gopacket.LayerType { return gopacket.LayerTypeZero }
 
 // DecodeFromBytes reads all of data.
 func (h *CC) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
-	n := wire.SpecOf(wire.HdrCC).Len
-	base, err := split(LayerTypeCC, data, n, df)
+	base, err := split(LayerTypeCC, data, wire.CCLen, df)
 	if err != nil {
 		return err
 	}
 	h.BaseLayer, h.Data = BaseLayer{Contents: data}, base.Payload
-	get := getter(data, wire.HdrCC)
-	h.CCKey = get("infiniband.cc.cc_key")
+	h.CCKey = wire.CC(data).Key()
 	return nil
 }
 
@@ -41,11 +39,10 @@ func (h *CC) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions
 	if err := prependCopy(b, h.Data); err != nil {
 		return err
 	}
-	room, err := prepend(b, wire.SpecOf(wire.HdrCC).Len)
+	room, err := prepend(b, wire.CCLen)
 	if err != nil {
 		return err
 	}
-	put := putter(room, wire.HdrCC)
-	put("infiniband.cc.cc_key", h.CCKey)
+	wire.CC(room).SetKey(h.CCKey)
 	return nil
 }

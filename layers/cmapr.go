@@ -36,7 +36,7 @@ func (h *CMApr) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) (err er
 	h.RemoteCommID = v.RemoteCommID()
 	h.InfoLength = v.InfoLength()
 	h.Status = v.Status()
-	copy(h.Info[:], fieldOf(wire.HdrCMApr, "infiniband.cm.apr.info").Raw(data))
+	copy(h.Info[:], v.Info())
 	return nil
 }
 
@@ -51,6 +51,6 @@ func (h *CMApr) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOpti
 	v.SetRemoteCommID(h.RemoteCommID)
 	v.SetInfoLength(h.InfoLength)
 	v.SetStatus(h.Status)
-	copy(fieldOf(wire.HdrCMApr, "infiniband.cm.apr.info").Raw(room), h.Info[:])
+	copy(v.Info(), h.Info[:])
 	return nil
 }

@@ -42,7 +42,7 @@ func (h *CMSidrRep) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) (er
 	h.ServiceID = v.ServiceID()
 	h.QKey = v.QKey()
 	h.VendorID = v.VendorID()
-	copy(h.Info[:], fieldOf(wire.HdrCMSidrRep, "infiniband.cm.sidrrep.info").Raw(data))
+	copy(h.Info[:], v.Info())
 	return nil
 }
 
@@ -60,6 +60,6 @@ func (h *CMSidrRep) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.Serialize
 	v.SetServiceID(h.ServiceID)
 	v.SetQKey(h.QKey)
 	v.SetVendorID(h.VendorID)
-	copy(fieldOf(wire.HdrCMSidrRep, "infiniband.cm.sidrrep.info").Raw(room), h.Info[:])
+	copy(v.Info(), h.Info[:])
 	return nil
 }

@@ -28,17 +28,14 @@ type DDPControl struct {
 	Opcode       RDMAPOpcode // RDMAPWrite and so on, 4 bits
 }
 
-// rdmapAt is where RDMAP's octets begin in a DDP header.
-const rdmapAt = 1
-
 func (h *DDPControl) read(data []byte) {
-	d, r := wire.DDP(data), wire.RDMAP(data[rdmapAt:])
+	d, r := wire.DDP(data), wire.RDMAP(data[wire.RDMAPInDDP:])
 	h.Last, h.DDPVersion = d.Last(), d.Version()
 	h.RDMAPVersion, h.Opcode = r.Version(), r.Opcode()
 }
 
 func (h *DDPControl) write(room []byte, tagged bool) {
-	d, r := wire.DDP(room), wire.RDMAP(room[rdmapAt:])
+	d, r := wire.DDP(room), wire.RDMAP(room[wire.RDMAPInDDP:])
 	d.SetTagged(tagged)
 	d.SetLast(h.Last)
 	d.SetVersion(h.DDPVersion)

@@ -48,7 +48,7 @@ func (h *DDPUntagged) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) (
 		return err
 	}
 	h.read(data)
-	h.InvalidateSTag = wire.RDMAP(data[rdmapAt:]).InvalidateSTag()
+	h.InvalidateSTag = wire.RDMAP(data[wire.RDMAPInDDP:]).InvalidateSTag()
 	v := wire.DDPUntagged(data)
 	h.QN, h.MSN, h.MO = v.QN(), v.MSN(), v.MO()
 	return nil
@@ -61,7 +61,7 @@ func (h *DDPUntagged) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.Seriali
 		return err
 	}
 	h.write(room, false)
-	wire.RDMAP(room[rdmapAt:]).SetInvalidateSTag(h.InvalidateSTag)
+	wire.RDMAP(room[wire.RDMAPInDDP:]).SetInvalidateSTag(h.InvalidateSTag)
 	v := wire.DDPUntagged(room)
 	v.SetQN(h.QN)
 	v.SetMSN(h.MSN)

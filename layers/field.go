@@ -38,12 +38,11 @@ func (a Attribute) Fields() []Field {
 	return all
 }
 
-// Field returns the first field of the given name.
-func (a Attribute) Field(name string) (Field, bool) {
-	for i := range a.spec.Fields {
-		if f := &a.spec.Fields[i]; f.Name == name && f.Present(a.bytes) {
-			return a.field(f), true
-		}
+// Field returns the first field of the given name; ok is false when the part
+// has none, or its bytes were not captured.
+func (a Attribute) Field(name string) (f Field, ok bool) {
+	if found := a.spec.Field(name, a.bytes); found != nil {
+		return a.field(found), true
 	}
 	return Field{}, false
 }
@@ -57,25 +56,4 @@ func (a Attribute) field(f *wire.Field) Field {
 		out.Text = f.Names(out.Value)
 	}
 	return out
-}
-
-// putter returns a function that writes fields of a header that wire describes
-// but has no setters for.
-func putter(room []byte, id wire.HeaderID) func(name string, v uint64) {
-	return func(name string, v uint64) { fieldOf(id, name).SetUint(room, v) }
-}
-
-// getter is the counterpart of putter.
-func getter(data []byte, id wire.HeaderID) func(name string) uint64 {
-	return func(name string) uint64 { return fieldOf(id, name).Uint(data) }
-}
-
-// fieldOf finds a field that is known to exist.
-func fieldOf(id wire.HeaderID, name string) *wire.Field {
-	for i := range wire.SpecOf(id).Fields {
-		if f := &wire.SpecOf(id).Fields[i]; f.Name == name {
-			return f
-		}
-	}
-	panic("layers: no field " + name)
 }

@@ -42,11 +42,11 @@ func (h *FlowControl) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.Seriali
 	if err != nil {
 		return err
 	}
-	put := putter(room, wire.HdrFlowControl)
-	put("infiniband_link.op", uint64(h.Op))
-	put("infiniband_link.fctbs", uint64(h.FCTBS))
-	put("infiniband_link.vl", uint64(h.VL))
-	put("infiniband_link.fccl", uint64(h.FCCL))
-	put("infiniband_link.lpcrc", uint64(h.LPCRC))
+	v := wire.FlowControl(room)
+	v.SetOp(h.Op)
+	v.SetFCTBS(h.FCTBS)
+	v.SetVL(h.VL)
+	v.SetFCCL(h.FCCL)
+	v.SetLPCRC(h.LPCRC)
 	return nil
 }

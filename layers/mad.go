@@ -106,27 +106,15 @@ func (h *MAD) Summary() string { return string(wire.MADSummary(nil, h.whole)) }
 // Attributes returns the parts behind the common header of the decoded
 // datagram, outermost first.
 func (h *MAD) Attributes() []Attribute {
-	const before = wire.LRHLen + wire.BTHLen + wire.DETHLen
-	// wire walks a datagram as part of a packet: give it the smallest one.
-	packet := make([]byte, before, before+len(h.whole))
-	lrh, bth := wire.LRH(packet), wire.BTH(packet[wire.LRHLen:])
-	size := before + MADLen + wire.ICRCLen
-	lrh.SetLNH(wire.LNHLocal)
-	lrh.SetPktLen(size / 4)
-	bth.SetOpcode(UDSendOnly)
-	bth.SetDestQP(1)
-	packet = append(packet, h.whole...)
-
-	var f wire.Frame
-	f.Parse(wire.LinkIB, packet, size)
+	var s wire.Stack
+	wire.ParseMAD(&s, h.whole)
 	var parts []Attribute
-	for _, part := range f.Headers() {
-		captured := f.Bytes(part)
-		if part.ID <= wire.HdrMAD || len(captured) == 0 {
+	for _, part := range s.Headers() {
+		captured := s.Bytes(part)
+		if part.ID == wire.HdrMAD || len(captured) == 0 {
 			continue
 		}
-		at := int(part.Off) - before
-		parts = append(parts, Attribute{wire.SpecOf(part.ID), h.whole[at : at+len(captured)]})
+		parts = append(parts, Attribute{wire.SpecOf(part.ID), captured})
 	}
 	return parts
 }

@@ -27,16 +27,13 @@ func (*SA) NextLayerType() gopacket.LayerType { return gopacket.LayerTypeZero }
 
 // DecodeFromBytes reads all of data.
 func (h *SA) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
-	n := wire.SpecOf(wire.HdrSA).Len
-	base, err := split(LayerTypeSA, data, n, df)
+	base, err := split(LayerTypeSA, data, wire.SALen, df)
 	if err != nil {
 		return err
 	}
 	h.BaseLayer, h.Data = BaseLayer{Contents: data}, base.Payload
-	get := getter(data, wire.HdrSA)
-	h.SMKey = get("infiniband.sa.smkey")
-	h.AttributeOffset = uint16(get("infiniband.sa.attributeoffset"))
-	h.ComponentMask = get("infiniband.sa.componentmask")
+	v := wire.SA(data)
+	h.SMKey, h.AttributeOffset, h.ComponentMask = v.SMKey(), v.AttributeOffset(), v.ComponentMask()
 	return nil
 }
 
@@ -45,13 +42,13 @@ func (h *SA) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions
 	if err := prependCopy(b, h.Data); err != nil {
 		return err
 	}
-	room, err := prepend(b, wire.SpecOf(wire.HdrSA).Len)
+	room, err := prepend(b, wire.SALen)
 	if err != nil {
 		return err
 	}
-	put := putter(room, wire.HdrSA)
-	put("infiniband.sa.smkey", h.SMKey)
-	put("infiniband.sa.attributeoffset", uint64(h.AttributeOffset))
-	put("infiniband.sa.componentmask", h.ComponentMask)
+	v := wire.SA(room)
+	v.SetSMKey(h.SMKey)
+	v.SetAttributeOffset(h.AttributeOffset)
+	v.SetComponentMask(h.ComponentMask)
 	return nil
 }

@@ -28,16 +28,13 @@ func (*SMP) NextLayerType() gopacket.LayerType { return gopacket.LayerTypeZero }
 
 // DecodeFromBytes reads all of data.
 func (h *SMP) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
-	n := wire.SpecOf(wire.HdrSMPDirected).Len
-	base, err := split(LayerTypeSMP, data, n, df)
+	base, err := split(LayerTypeSMP, data, wire.SMPLen, df)
 	if err != nil {
 		return err
 	}
 	h.BaseLayer, h.Data = BaseLayer{Contents: data}, base.Payload
-	get := getter(data, wire.HdrSMPDirected)
-	h.MKey = get("infiniband.smplid.mkey")
-	h.DrSLID = uint16(get("infiniband.smpdirected.drslid"))
-	h.DrDLID = uint16(get("infiniband.smpdirected.drdlid"))
+	v := wire.SMP(data)
+	h.MKey, h.DrSLID, h.DrDLID = v.MKey(), v.DrSLID(), v.DrDLID()
 	return nil
 }
 
@@ -46,13 +43,13 @@ func (h *SMP) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOption
 	if err := prependCopy(b, h.Data); err != nil {
 		return err
 	}
-	room, err := prepend(b, wire.SpecOf(wire.HdrSMPDirected).Len)
+	room, err := prepend(b, wire.SMPLen)
 	if err != nil {
 		return err
 	}
-	put := putter(room, wire.HdrSMPDirected)
-	put("infiniband.smplid.mkey", h.MKey)
-	put("infiniband.smpdirected.drslid", uint64(h.DrSLID))
-	put("infiniband.smpdirected.drdlid", uint64(h.DrDLID))
+	v := wire.SMP(room)
+	v.SetMKey(h.MKey)
+	v.SetDrSLID(h.DrSLID)
+	v.SetDrDLID(h.DrDLID)
 	return nil
 }

@@ -3,7 +3,7 @@
 # skipped where it cannot. Arguments name further commands that must be there.
 set -euo pipefail
 
-declare -A package=([gcc]="gcc libc6-dev") # the others are named as their package
+declare -A package=([gcc]="gcc libc6-dev" [qemu-system-x86_64]=qemu-system-x86 [ip]=iproute2 [flock]=util-linux) # the others are named as their package
 missing=()
 packages=()
 for tool in tshark tcpdump zstd "$@"; do

@@ -4,9 +4,10 @@ package main
 import (
 	"os"
 
+	"github.com/rocecap/rocecap/internal/cli"
 	"github.com/rocecap/rocecap/internal/cli/rocecap"
 )
 
 func main() {
-	os.Exit(rocecap.Main(os.Args[1:], rocecap.OSStreams()))
+	os.Exit(rocecap.Main(os.Args[1:], cli.OSStreams()))
 }

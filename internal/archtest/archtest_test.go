@@ -77,6 +77,7 @@ func TestEachWallReportsItsBreach(t *testing.T) {
 		{"x/sys in endpoint", "endpoint/a.go", source(`"golang.org/x/sys/unix"`, ""), "imports golang.org/x/sys/unix"},
 		{"netio imports present", "internal/netio/a.go", source(ours+`internal/present/text"`, ""), "imports internal/present/text"},
 		{"endpoint imports layers", "endpoint/a.go", source(ours+`layers"`, ""), "imports layers"},
+		{"endpoint imports the lab", "endpoint/b.go", source(ours+`lab"`, ""), "imports lab"},
 		{"craft imports cli", "internal/craft/a.go", source(ours+`internal/cli/rocecap"`, ""), "imports internal/cli/rocecap"},
 		{"main imports wire", "cmd/x/main.go", source(ours+`internal/wire"`, ""), "cmd/x imports ./internal/wire"},
 		{"main imports a library", "cmd/x/main.go", source(`"github.com/spf13/cobra"`, ""), "cmd/x imports github.com/spf13/cobra"},

@@ -21,7 +21,7 @@ func Tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		missing(t, name, name+" is not installed")
+		Missing(t, name, name+" is not installed")
 	}
 	return path
 }
@@ -32,7 +32,7 @@ func Shared(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(filepath.Dir(ModuleRoot(t)), "shared")
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		missing(t, "shared", "there is no folder shared beside the repository")
+		Missing(t, "shared", "there is no folder shared beside the repository")
 	}
 	return dir
 }
@@ -93,7 +93,7 @@ func isCapture(path string) bool {
 func Root(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		missing(t, "root", "the test is not run by root")
+		Missing(t, "root", "the test is not run by root")
 	}
 }
 
@@ -116,8 +116,9 @@ func ModuleRoot(t testing.TB) string {
 	}
 }
 
-// missing ends the test: it fails when CI_REQUIRE promises the thing.
-func missing(t testing.TB, name, reason string) {
+// Missing ends a test that lacks the named thing: it is skipped, or fails when
+// CI_REQUIRE promises the thing.
+func Missing(t testing.TB, name, reason string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv("CI_REQUIRE"), ","), name) {
 		t.Fatalf("%s, and CI_REQUIRE promises %s", reason, name)

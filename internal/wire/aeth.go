@@ -54,6 +54,11 @@ func (h AETH) MSN() uint32 { return uint24(h[1:]) }
 // SetMSN sets the message sequence number.
 func (h AETH) SetMSN(v uint32) { putUint24(h[1:], v) }
 
+// NewSyndrome makes a syndrome from its kind and its 5-bit code.
+func NewSyndrome(kind AckKind, code uint8) Syndrome {
+	return Syndrome(uint8(kind&3)<<5 | code&0x1F)
+}
+
 // Kind says whether the syndrome is an ACK, an RNR NAK or a NAK.
 func (s Syndrome) Kind() AckKind { return AckKind(s >> 5 & 3) }
 

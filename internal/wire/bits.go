@@ -2,7 +2,7 @@ package wire
 
 import "encoding/binary"
 
-// be is the byte order of every header but the ERF record's timestamp.
+// be is the byte order of every header but NVMe's and the ERF record's timestamp.
 var be = binary.BigEndian
 
 // uint24 reads the first three bytes of b, big-endian.
@@ -33,3 +33,16 @@ func putBits(b *byte, mask, v byte) { *b = *b&^mask | v&mask }
 
 // merge returns old with the bits of mask taken from v.
 func merge[T uint16 | uint32](old, v, mask T) T { return old&^mask | v&mask }
+
+// AppendHex adds v with 0x and at least the given number of digits.
+func AppendHex(dst []byte, v uint64, digits int) []byte {
+	const hexDigits = "0123456789abcdef"
+	dst = append(dst, '0', 'x')
+	for v>>(4*uint(digits)) != 0 && digits < 16 {
+		digits++
+	}
+	for i := digits - 1; i >= 0; i-- {
+		dst = append(dst, hexDigits[v>>(4*uint(i))&15])
+	}
+	return dst
+}

@@ -8,7 +8,20 @@ const (
 	ccDataOff = 64
 )
 
-var ccSpec = Spec{ID: HdrCC, Name: "infiniband.cc", Title: "Congestion Control", Len: 8, Fields: []Field{
+// CCLen is the length of the congestion control header.
+const CCLen = 8
+
+// CC is the congestion control header, behind the common header: the CC_Key
+// (IBTA vol. 1, A10.4.2).
+type CC []byte
+
+// Key is the CC_Key.
+func (h CC) Key() uint64 { return be.Uint64(h) }
+
+// SetKey sets the CC_Key.
+func (h CC) SetKey(v uint64) { be.PutUint64(h, v) }
+
+var ccSpec = Spec{ID: HdrCC, Name: "infiniband.cc", Title: "Congestion Control", Len: CCLen, Fields: []Field{
 	{Name: "infiniband.cc.cc_key", Title: "CC_Key", Base: Hex, Bits: 64},
 }}
 

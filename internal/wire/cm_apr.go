@@ -23,6 +23,7 @@ const (
 	cmAprRemoteCommID = 4
 	cmAprInfoLength   = 8
 	cmAprStatus       = 9
+	cmAprInfo         = 12
 )
 
 // LocalCommID is the sender's communication ID.
@@ -48,6 +49,10 @@ func (m CMApr) Status() uint8 { return m[cmAprStatus] }
 
 // SetStatus sets the outcome.
 func (m CMApr) SetStatus(v uint8) { m[cmAprStatus] = v }
+
+// Info is the additional information about a refusal, of which InfoLength bytes
+// count.
+func (m CMApr) Info() []byte { return m[cmAprInfo:CMAprLen] }
 
 // PrivateData is what the consumer sends along.
 func (m CMApr) PrivateData() []byte { return cmRest(m, CMAprLen) }

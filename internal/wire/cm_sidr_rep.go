@@ -30,6 +30,7 @@ const (
 	cmSidrRepQPN        = 8
 	cmSidrRepServiceID  = 12
 	cmSidrRepQKey       = 20
+	cmSidrRepInfo       = 24
 )
 
 // RequestID is the ID of the request that is answered.
@@ -83,6 +84,10 @@ func (m CMSidrRep) SetVendorID(v uint32) {
 	be.PutUint16(m[cmSidrRepVendorIDH:], uint16(v>>8))
 	m[cmSidrRepVendorIDL] = byte(v)
 }
+
+// Info is the additional information about a refusal, of which InfoLength bytes
+// count.
+func (m CMSidrRep) Info() []byte { return m[cmSidrRepInfo:CMSidrRepLen] }
 
 // PrivateData is what the consumer sends along.
 func (m CMSidrRep) PrivateData() []byte { return cmRest(m, CMSidrRepLen) }

@@ -5,9 +5,14 @@ import "encoding/binary"
 // ERF record types (Endace ERF types reference). Bit 7 of the type byte is the
 // mark of an extension header and no part of the type.
 const (
-	ERFTypeEthernet       = 2
-	ERFTypeInfiniBand     = 21
-	ERFTypeInfiniBandLink = 25 // link-level flow-control packets
+	ERFTypeEthernet           = 2
+	ERFTypeColourEthernet     = 11
+	ERFTypeDSMColourEthernet  = 16
+	ERFTypeColourHashEthernet = 20
+	ERFTypeInfiniBand         = 21
+	ERFTypeInfiniBandLink     = 25 // link-level flow-control packets
+	ERFTypeMeta               = 27 // the highest type in use but the pad's
+	ERFTypePad                = 48
 )
 
 // ERFEthernetPad is how many bytes lie between the headers of an Ethernet
@@ -158,7 +163,7 @@ func (h ERFExt) Body() [7]byte { return [7]byte(h[erfExtType+1 : ERFExtLen]) }
 // SetBody sets the seven bytes behind the type.
 func (h ERFExt) SetBody(b [7]byte) { copy(h[erfExtType+1:ERFExtLen], b[:]) }
 
-// erf.ts is not among the fields: a Field is big-endian. Timestamp reads it.
+// erf.ts is not among the fields: the times of a frame say it in seconds.
 var erfSpec = Spec{
 	ID: HdrERF, Name: "erf", Title: "Extensible Record Format", Len: ERFLen,
 	Fields: []Field{

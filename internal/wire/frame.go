@@ -7,6 +7,8 @@
 // clock or fails: a frame that makes no sense is a Frame whose Problems say so.
 package wire
 
+import "net/netip"
+
 // LinkType is a pcap link type (LINKTYPE_*).
 type LinkType uint16
 
@@ -98,6 +100,41 @@ type Frame struct {
 
 // Cut reports whether the capture holds fewer bytes than the packet has.
 func (f *Frame) Cut() bool { return f.End > len(f.Data) || len(f.Data) < f.WireLen }
+
+// Addresses returns the innermost source and destination: IP addresses or GIDs,
+// or LIDs as the last two bytes of an otherwise empty address. They are invalid
+// when the frame has none, or none that was captured whole.
+func (f *Frame) Addresses() (src, dst netip.Addr) {
+	hdrs := f.Headers()
+	for i := len(hdrs) - 1; i >= 0; i-- {
+		b := f.Whole(hdrs[i])
+		if b == nil {
+			continue
+		}
+		switch hdrs[i].ID {
+		case HdrIPv4:
+			return IPv4Header(b).Src(), IPv4Header(b).Dst()
+		case HdrIPv6:
+			return IPv6Header(b).Src(), IPv6Header(b).Dst()
+		case HdrGRH:
+			return GRH(b).SGID().Unmap(), GRH(b).DGID().Unmap()
+		case HdrLRH:
+			return lidAddr(LRH(b).SLID()), lidAddr(LRH(b).DLID())
+		}
+	}
+	return src, dst
+}
+
+func lidAddr(v uint16) netip.Addr {
+	return netip.AddrFrom16([16]byte{14: byte(v >> 8), 15: byte(v)})
+}
+
+// PayloadBytes returns the captured bytes of the payload.
+func (f *Frame) PayloadBytes() []byte {
+	from := min(f.Payload, len(f.Data))
+	to := min(f.Payload+f.PayloadLen, len(f.Data))
+	return f.Data[from:max(from, to)]
+}
 
 // Opcode returns the BTH opcode; ok is false when the frame has no BTH or was
 // cut before it.

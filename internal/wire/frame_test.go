@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"math"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -227,5 +228,35 @@ func BenchmarkParse(b *testing.B) {
 				b.Fatal(shown(&f))
 			}
 		})
+	}
+}
+
+// Options are a problem of the ICRC: there is none in a multicast report, and
+// one inside a tunnel does not cover the tunnel's headers.
+func TestOnlyOptionsThatAnICRCWouldCoverAreAProblem(t *testing.T) {
+	packet := udp(4791, send)
+	for _, tc := range []struct {
+		name, frame string
+		want        wire.Problem
+	}{
+		{"RoCEv2", eth("86dd", ip6(0, "1100010400000000"+packet)), wire.ProblemOptions},
+		{"RoCEv2 over IPv4", eth("0800", ip4With("46", 24+8+len(unhex(t, send)), "4000", 17, "01010101"+packet)), wire.ProblemOptions},
+		{"multicast report", eth("86dd", ip6(0, "3a00050200000100"+"8f00000000000000")), 0},
+		{"tunnelled", eth("86dd", ip6(0, "2900010400000000"+ip6(17, packet))), 0},
+	} {
+		var f wire.Frame
+		f.Parse(wire.LinkEthernet, unhex(t, tc.frame), 0)
+		if got := f.Problems & wire.ProblemOptions; got != tc.want {
+			t.Errorf("%s: problems %b, want %b: %s", tc.name, got, tc.want, shown(&f))
+		}
+	}
+}
+
+func TestAddressesAreTheInnermost(t *testing.T) {
+	var f wire.Frame
+	f.Parse(wire.LinkIB, []byte{0, 2, 0, 4, 0, 7, 0, 3, 0x11, 0, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0}, 0)
+	src, dst := f.Addresses()
+	if src != netip.MustParseAddr("::3") || dst != netip.MustParseAddr("::4") {
+		t.Errorf("%v, %v", src, dst)
 	}
 }

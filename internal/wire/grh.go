@@ -46,6 +46,10 @@ func (h GRH) SetTClass(v uint8) {
 	putBits(&h[1], 0xF0, v<<4)
 }
 
+// ECN is the codepoint in the low two bits of the traffic class (IBTA A17.9.1
+// for RoCEv2, whose IP header stands in the GRH's place).
+func (h GRH) ECN() uint8 { return h.TClass() & 3 }
+
 // FlowLabel is the 20-bit flow label.
 func (h GRH) FlowLabel() uint32 { return uint24(h[1:]) & 0xFFFFF }
 

@@ -103,6 +103,17 @@ type Spec struct {
 	Fields []Field
 }
 
+// Field returns the first field of the given name that the header h has, nil
+// when it has none.
+func (s *Spec) Field(name string, h []byte) *Field {
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Name == name && f.Present(h) {
+			return f
+		}
+	}
+	return nil
+}
+
 // SpecOf returns the description of a header, nil for HdrNone and unknown ids.
 func SpecOf(id HeaderID) *Spec {
 	switch {

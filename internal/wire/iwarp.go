@@ -106,12 +106,12 @@ func parseULPDU(s *Stack, at, n int) Problem {
 	}
 	if ddp.Tagged() {
 		s.Push(HdrDDPTagged, at, hlen)
-		s.Push(HdrRDMAP, at+rdmapInDDP, RDMAPTaggedLen)
+		s.Push(HdrRDMAP, at+RDMAPInDDP, RDMAPTaggedLen)
 	} else {
 		s.Push(HdrDDPUntagged, at, hlen)
-		s.Push(HdrRDMAP, at+rdmapInDDP, RDMAPUntaggedLen)
+		s.Push(HdrRDMAP, at+RDMAPInDDP, RDMAPUntaggedLen)
 	}
-	if len(s.Data) <= at+rdmapInDDP {
+	if len(s.Data) <= at+RDMAPInDDP {
 		return problems | pushPayload(s, at+hlen, n-hlen)
 	}
 	problems |= rdmapProblems(s, ddp, at)
@@ -121,7 +121,7 @@ func parseULPDU(s *Stack, at, n int) Problem {
 // rdmapProblems judges the RDMAP control octet and the queue of the DDP header
 // at offset at.
 func rdmapProblems(s *Stack, ddp DDP, at int) Problem {
-	r := RDMAP(s.Data[at+rdmapInDDP:])
+	r := RDMAP(s.Data[at+RDMAPInDDP:])
 	op := r.Opcode()
 	var problems Problem
 	if r.Version() != RDMAPVersion {

@@ -23,8 +23,8 @@ func untagged(op RDMAPOpcode, qn uint32, body ...byte) []byte {
 	b := make([]byte, DDPUntaggedLen, DDPUntaggedLen+len(body))
 	DDP(b).SetVersion(DDPVersion)
 	DDP(b).SetLast(true)
-	RDMAP(b[rdmapInDDP:]).SetVersion(RDMAPVersion)
-	RDMAP(b[rdmapInDDP:]).SetOpcode(op)
+	RDMAP(b[RDMAPInDDP:]).SetVersion(RDMAPVersion)
+	RDMAP(b[RDMAPInDDP:]).SetOpcode(op)
 	DDPUntagged(b).SetQN(qn)
 	DDPUntagged(b).SetMSN(1)
 	return append(b, body...)
@@ -34,8 +34,8 @@ func tagged(op RDMAPOpcode, body ...byte) []byte {
 	b := make([]byte, DDPTaggedLen, DDPTaggedLen+len(body))
 	DDP(b).SetTagged(true)
 	DDP(b).SetVersion(DDPVersion)
-	RDMAP(b[rdmapInDDP:]).SetVersion(RDMAPVersion)
-	RDMAP(b[rdmapInDDP:]).SetOpcode(op)
+	RDMAP(b[RDMAPInDDP:]).SetVersion(RDMAPVersion)
+	RDMAP(b[RDMAPInDDP:]).SetOpcode(op)
 	return append(b, body...)
 }
 

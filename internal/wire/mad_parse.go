@@ -4,6 +4,13 @@ package wire
 // the stack keeps room for what follows the datagram.
 const maxSARecords = 4
 
+// ParseMAD fills s with the headers of one management datagram, which mad begins
+// with; it may be cut anywhere.
+func ParseMAD(s *Stack, mad []byte) Problem {
+	s.Reset(mad[:min(len(mad), MADLen)])
+	return s.pushMAD(0, MADLen)
+}
+
 // pushMAD pushes the headers of the management datagram of length bytes on the
 // wire that begins at off in s.Data.
 func (s *Stack) pushMAD(off, length int) Problem {
@@ -217,7 +224,7 @@ func (w *madWalk) sa(m MAD) {
 	}
 	at = w.at
 	if w.fixed(HdrSA) {
-		w.saRecords(m.AttributeID(), kind == RMPPData, r, w.captured(at, saHeaderLen))
+		w.saRecords(m.AttributeID(), kind == RMPPData, r, w.captured(at, SALen))
 	}
 }
 
@@ -234,8 +241,8 @@ func (w *madWalk) saRecords(attr uint16, segmented bool, r RMPP, h []byte) {
 		w.rest(HdrMADData)
 	case record.parts[0] == HdrMultiPathRecord:
 		w.open(HdrMultiPathRecord)
-	case segmented && len(h) == saHeaderLen:
-		w.saTable(record, int(be.Uint16(h[8:]))*8, r)
+	case segmented && len(h) == SALen:
+		w.saTable(record, int(SA(h).AttributeOffset())*8, r)
 	default:
 		w.saRecord(record)
 	}
@@ -261,7 +268,7 @@ func (w *madWalk) saRecord(r saRecord) {
 // bytes apart, and the rest as data. Only the last segment's payload length is
 // that of the segment (IBTA vol. 1, 13.6.2.3 and 15.2.3).
 func (w *madWalk) saTable(r saRecord, spacing int, h RMPP) {
-	if n := int(h.Data2()); h.Flags()&RMPPLast != 0 && n >= saHeaderLen {
+	if n := int(h.Data2()); h.Flags()&RMPPLast != 0 && n >= SALen {
 		w.end = min(w.end, w.base+MADHeaderLen+RMPPLen+n)
 	}
 	if w.end <= w.at {

@@ -130,3 +130,17 @@ func TestNamesOfManagementValues(t *testing.T) {
 		}
 	}
 }
+
+func TestManagementHeaderAccessors(t *testing.T) {
+	checkAccessors(t, &smpDirectedSpec, SMPLen, nil, []accessor{
+		accNum("infiniband.smplid.mkey", SMP.MKey, SMP.SetMKey),
+		accNum("infiniband.smpdirected.drslid", SMP.DrSLID, SMP.SetDrSLID),
+		accNum("infiniband.smpdirected.drdlid", SMP.DrDLID, SMP.SetDrDLID),
+	})
+	checkAccessors(t, &saSpec, SALen, nil, []accessor{
+		accNum("infiniband.sa.smkey", SA.SMKey, SA.SetSMKey),
+		accNum("infiniband.sa.attributeoffset", SA.AttributeOffset, SA.SetAttributeOffset),
+		accNum("infiniband.sa.componentmask", SA.ComponentMask, SA.SetComponentMask),
+	})
+	checkAccessors(t, &ccSpec, CCLen, nil, []accessor{accNum("infiniband.cc.cc_key", CC.Key, CC.SetKey)})
+}

@@ -28,7 +28,7 @@ func MADSummary(dst, mad []byte) []byte {
 	}
 	if status != 0 {
 		dst = append(dst, " status "...)
-		dst = appendHexDigits(dst, uint64(status), 4)
+		dst = AppendHex(dst, uint64(status), 4)
 	}
 	return dst
 }
@@ -40,20 +40,20 @@ func appendOperation(dst []byte, m MAD) []byte {
 		dst = append(dst, p...)
 	} else {
 		dst = append(dst, "Class "...)
-		dst = appendHexDigits(dst, uint64(class), 2)
+		dst = AppendHex(dst, uint64(class), 2)
 		dst = append(dst, ' ')
 	}
 	if n := MADMethodName(class, m.Method()); n != "" {
 		dst = append(dst, n...)
 	} else {
 		dst = append(dst, "Method "...)
-		dst = appendHexDigits(dst, uint64(m.Method()), 2)
+		dst = AppendHex(dst, uint64(m.Method()), 2)
 	}
 	dst = append(dst, '(')
 	if n := MADAttributeName(class, m.AttributeID()); n != "" {
 		dst = append(dst, n...)
 	} else {
-		dst = appendHexDigits(dst, uint64(m.AttributeID()), 4)
+		dst = AppendHex(dst, uint64(m.AttributeID()), 4)
 	}
 	return append(dst, ')')
 }
@@ -67,7 +67,7 @@ func rmppSummary(dst []byte, m MAD) []byte {
 	if n := rmppTypeName(uint64(h.Type())); n != "" {
 		dst = append(dst, n...)
 	} else {
-		dst = appendHexDigits(dst, uint64(h.Type()), 2)
+		dst = AppendHex(dst, uint64(h.Type()), 2)
 	}
 	if h.Type() == RMPPData || h.Type() == RMPPAck {
 		dst = append(dst, " segment "...)
@@ -120,11 +120,11 @@ func cmSummary(dst []byte, mad MAD) []byte {
 }
 
 func appendService(dst []byte, id uint64) []byte {
-	return appendHexDigits(append(dst, " service "...), id, 16)
+	return AppendHex(append(dst, " service "...), id, 16)
 }
 
 func appendQP(dst []byte, qpn uint32) []byte {
-	return appendHexDigits(append(dst, " QP "...), uint64(qpn), 6)
+	return AppendHex(append(dst, " QP "...), uint64(qpn), 6)
 }
 
 func appendPSN(dst []byte, psn PSN) []byte {
@@ -138,14 +138,4 @@ func appendCode(dst []byte, name string, code uint64) []byte {
 		return strconv.AppendUint(append(dst, "code "...), code, 10)
 	}
 	return append(dst, name...)
-}
-
-// appendHexDigits appends v as "0x" and a fixed number of digits.
-func appendHexDigits(dst []byte, v uint64, digits int) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, "0x"...)
-	for i := digits - 1; i >= 0; i-- {
-		dst = append(dst, hex[v>>(4*uint(i))&15])
-	}
-	return dst
 }

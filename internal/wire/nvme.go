@@ -1,5 +1,7 @@
 package wire
 
+import "encoding/binary"
+
 // The lengths of the NVMe structures that a capsule begins with (NVMe over
 // Fabrics 1.1, 2.1).
 const (
@@ -15,15 +17,70 @@ const (
 	nvmeFabrics = 0x7F
 )
 
-// nvmeQueue reads the queue number that the private data of a CM REQ names
-// (NVMe over Fabrics 1.1, 7.3.6.4: record format, queue ID, both
-// little-endian). Only record format 0 is defined.
-func nvmeQueue(private []byte) (queue uint16, ok bool) {
-	if len(private) < 4 || private[0] != 0 || private[1] != 0 {
-		return 0, false
-	}
-	return uint16(private[2]) | uint16(private[3])<<8, true
+// NVMeCMReqLen is the length of what is defined of an NVMeCMReq.
+const NVMeCMReqLen = 10
+
+// nvmeCMReqHead is how much of an NVMeCMReq names the queue.
+const nvmeCMReqHead = 4
+
+// NVMeCMReq is the consumer's private data of a CM REQ that connects an NVMe
+// queue; all words are little-endian (NVMe over Fabrics 1.1, 7.3.6.4; Linux
+// struct nvme_rdma_cm_req). Record format 0 is the only one.
+//
+//	0 +---------------+---------------+---------------+---------------+
+//	  |         record format         |           queue ID            |
+//	4 +-------------------------------+-------------------------------+
+//	  |   host's receive queue size   |   host's send queue size - 1  |
+//	8 +-------------------------------+-------------------------------+
+//	  |         controller ID         |           reserved            |
+//	  +-------------------------------+-------------------------------+
+type NVMeCMReq []byte
+
+// RecordFormat is the format of the other fields, 0.
+func (r NVMeCMReq) RecordFormat() uint16 { return binary.LittleEndian.Uint16(r) }
+
+// QueueID is the queue that is connected; 0 is the admin queue.
+func (r NVMeCMReq) QueueID() uint16 { return binary.LittleEndian.Uint16(r[2:]) }
+
+// ReceiveQueueSize is the size of the host's receive queue.
+func (r NVMeCMReq) ReceiveQueueSize() uint16 { return binary.LittleEndian.Uint16(r[4:]) }
+
+// SendQueueSize is the size of the host's send queue, less one.
+func (r NVMeCMReq) SendQueueSize() uint16 { return binary.LittleEndian.Uint16(r[6:]) }
+
+// ControllerID is the controller that an I/O queue belongs to.
+func (r NVMeCMReq) ControllerID() uint16 { return binary.LittleEndian.Uint16(r[8:]) }
+
+// NVMeStatus is the status field of a completion with the phase tag that it
+// shares a word with (NVM Express base specification, figure 92).
+//
+//	 15  14 13 12  11  9 8             1 0
+//	+---+---+-----+-----+---------------+-+
+//	|DNR| M | CRD | SCT |  status code  |P|
+//	+---+---+-----+-----+---------------+-+
+type NVMeStatus uint16
+
+// NVMeStatusOf reads the status of a whole completion.
+func NVMeStatusOf(completion []byte) NVMeStatus {
+	return NVMeStatus(binary.LittleEndian.Uint16(completion[nvmeStatus:]))
 }
+
+const nvmeStatus = 14
+
+// Code is the status code; 0 of type 0 is success.
+func (s NVMeStatus) Code() uint8 { return uint8(s >> 1) }
+
+// Type is the status code type.
+func (s NVMeStatus) Type() uint8 { return uint8(s >> 9 & 7) }
+
+// RetryDelay is the index of the delay before a retry, 0 for none.
+func (s NVMeStatus) RetryDelay() uint8 { return uint8(s >> 12 & 3) }
+
+// More reports whether the error log has more about the error.
+func (s NVMeStatus) More() bool { return s&(1<<14) != 0 }
+
+// DoNotRetry reports whether the command would fail again.
+func (s NVMeStatus) DoNotRetry() bool { return s&(1<<15) != 0 }
 
 // nvmeIOName names an opcode of the I/O command set.
 func nvmeIOName(v uint64) string {
@@ -190,5 +247,5 @@ var nvmeResponseSpec = Spec{ID: HdrNVMeResponse, Name: "nvme.cqe", Title: "NVMe 
 	{Name: "nvme.cqe.sqhd", Title: "SQ Head Pointer", Base: Hex, Bit: 64, Bits: 16, Little: true},
 	{Name: "nvme.cqe.sqid", Title: "SQ Identifier", Base: Hex, Bit: 80, Bits: 16, Little: true},
 	{Name: "nvme.cqe.cid", Title: "Command Identifier", Base: Hex, Bit: 96, Bits: 16, Little: true},
-	{Name: "nvme.cqe.status", Title: "Status Field", Base: Hex, Bit: 112, Bits: 16, Little: true},
+	{Name: "nvme.cqe.status", Title: "Status Field", Base: Hex, Bit: nvmeStatus * 8, Bits: 16, Little: true},
 }}

@@ -69,22 +69,33 @@ func TestNVMeCompletionFields(t *testing.T) {
 	})
 }
 
-func TestNVMeQueueOfPrivateData(t *testing.T) {
+func TestPrivateDataOfAnNVMeQueueTellsWhichQueueItIs(t *testing.T) {
+	service := CMIPServiceID(IPProtoTCP, portNVMe)
 	for _, tc := range []struct {
 		private string
-		queue   uint16
-		ok      bool
+		want    Upper
 	}{
-		{"0000 0000 2000 1f00", 0, true},
-		{"0000 0102", 0x0201, true},
-		{"0100 0000", 0, false}, // another record format
-		{"0001 0000", 0, false},
-		{"000000", 0, false},
-		{"", 0, false},
+		{"0000 0000 2000 1f00", UpperNVMeAdmin},
+		{"0000 0102", UpperNVMe},
+		{"0100 0000", UpperNVMe}, // another record format
+		{"0001 0000", UpperNVMe},
+		{"000000", UpperNVMe},
+		{"", UpperNVMe},
 	} {
-		if queue, ok := nvmeQueue(unhex(t, tc.private)); queue != tc.queue || ok != tc.ok {
-			t.Errorf("%s: queue %d, %v, want %d, %v", tc.private, queue, ok, tc.queue, tc.ok)
+		if got := UpperOfService(service, unhex(t, tc.private)); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.private, got, tc.want)
 		}
+	}
+	req := NVMeCMReq(unhex(t, "0000 0102 2000 1f00 0304 ffff"))
+	if req.QueueID() != 0x0201 || req.ReceiveQueueSize() != 32 || req.SendQueueSize() != 31 || req.ControllerID() != 0x0403 {
+		t.Errorf("queue %#x, sizes %d and %d, controller %#x", req.QueueID(), req.ReceiveQueueSize(), req.SendQueueSize(), req.ControllerID())
+	}
+}
+
+func TestNVMeStatusParts(t *testing.T) {
+	s := NVMeStatusOf(unhex(t, "00000000 00000000 0000 0000 0000 05d4")) // 1 1 01 010 00000010 1
+	if s.Code() != 2 || s.Type() != 2 || s.RetryDelay() != 1 || !s.More() || !s.DoNotRetry() {
+		t.Errorf("%#04x: code %d, type %d, delay %d, more %v, do not retry %v", uint16(s), s.Code(), s.Type(), s.RetryDelay(), s.More(), s.DoNotRetry())
 	}
 }
 

@@ -24,14 +24,14 @@ var serviceNames = [...]string{ServiceNone: "", RC: "RC", UC: "UC", RD: "RD", UD
 // String returns the service's short name.
 func (s Service) String() string { return serviceNames[s] }
 
-// The service bases of the opcode space.
+// The services' places in the opcode space.
 const (
-	baseRC  = 0x00
-	baseUC  = 0x20
-	baseRD  = 0x40
-	baseUD  = 0x60
+	BaseRC  = 0x00
+	BaseUC  = 0x20
+	BaseRD  = 0x40
+	BaseUD  = 0x60
 	baseCNP = 0x80
-	baseXRC = 0xA0
+	BaseXRC = 0xA0
 )
 
 // Operations: the low five bits of an opcode.
@@ -194,7 +194,7 @@ func operations() [32]operation {
 var opcodes = buildOpcodes()
 
 func buildOpcodes() (table [256]OpcodeInfo) {
-	bases := map[Service]int{RC: baseRC, UC: baseUC, RD: baseRD, UD: baseUD, XRC: baseXRC}
+	bases := map[Service]int{RC: BaseRC, UC: BaseUC, RD: BaseRD, UD: BaseUD, XRC: BaseXRC}
 	for code, op := range operations() {
 		for service, base := range bases {
 			if op.in[service] {

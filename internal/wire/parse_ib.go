@@ -186,5 +186,5 @@ func (f *Frame) body(bth BTH, info *OpcodeInfo, off, end int) {
 // isMAD reports whether the payload is a management datagram: those go to the
 // well-known QPs 0 and 1 as UD SENDs (IBTA 13.3, 16.1.1).
 func (f *Frame) isMAD(bth BTH) bool {
-	return bth.DestQP() <= 1 && bth.Opcode() == baseUD|OpSendOnly
+	return bth.DestQP() <= 1 && bth.Opcode() == BaseUD|OpSendOnly
 }

@@ -12,9 +12,6 @@ func (f *Frame) ipv4(off, end int) {
 	if !f.extend(headerLen, end) {
 		return
 	}
-	if headerLen > IPv4MinLen {
-		f.Problems |= ProblemOptions
-	}
 	f.Net = off
 	switch total := ip.TotalLen(); {
 	case total == 0:
@@ -94,7 +91,6 @@ func (f *Frame) ipv6Next(proto uint8, off, end int) {
 		if !f.push(id, off, IPv6ExtMinLen, end) {
 			return
 		}
-		f.Problems |= ProblemOptions
 		n := IPv6ExtMinLen
 		if id == HdrIPv6Fragment {
 			if f.fragmentHeader(f.Data[off:]) {
@@ -158,6 +154,7 @@ func (f *Frame) udp(off, end int) {
 	switch port := udp.DstPort(); {
 	case port == PortRoCEv2 || port == f.RoCEPort && port != 0:
 		f.Proto = ProtoRoCEv2
+		f.judgeNetwork(off)
 		f.bth(body, end)
 	case port == PortVXLAN:
 		if f.push(HdrVXLAN, body, VXLANLen, end) {
@@ -165,6 +162,18 @@ func (f *Frame) udp(off, end int) {
 		}
 	case port == PortGeneve:
 		f.geneve(body, end)
+	}
+}
+
+// judgeNetwork notes what lies between the IP header and a RoCEv2 packet's UDP
+// header. Options of headers further out concern nobody.
+func (f *Frame) judgeNetwork(udp int) {
+	plain := IPv4MinLen
+	if f.Data[f.Net]>>4 == 6 {
+		plain = IPv6Len
+	}
+	if udp-f.Net != plain {
+		f.Problems |= ProblemOptions
 	}
 }
 

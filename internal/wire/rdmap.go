@@ -22,7 +22,7 @@ const RDMAPVersion = 1
 const (
 	RDMAPTaggedLen   = 1
 	RDMAPUntaggedLen = 5
-	rdmapInDDP       = 1
+	RDMAPInDDP       = 1
 )
 
 const (
@@ -91,6 +91,23 @@ func (op RDMAPOpcode) QN() uint32 {
 	default:
 		return QNSend
 	}
+}
+
+// BodyLen returns how many bytes follow the DDP header of a message whose
+// length is fixed; ok is false for the others (RFC 5040 section 4.4, RFC 7306
+// sections 5.2 and 6.1).
+func (op RDMAPOpcode) BodyLen() (n int, ok bool) {
+	switch op {
+	case RDMAPReadRequest:
+		return RDMAPReadRequestLen, true
+	case RDMAPImmediate, RDMAPImmediateSE:
+		return RDMAPImmediateLen, true
+	case RDMAPAtomicRequest:
+		return RDMAPAtomicRequestLen, true
+	case RDMAPAtomicResponse:
+		return RDMAPAtomicResponseLen, true
+	}
+	return 0, false
 }
 
 // Version returns the RDMAP version.

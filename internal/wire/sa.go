@@ -1,14 +1,14 @@
 package wire
 
-// Where the records of a subnet administration packet begin, and the length of
-// the header before them that an RMPP payload length counts in
-// (IBTA vol. 1, 15.2.1.1 and 13.6.2.3).
-const (
-	saDataOff   = 56
-	saHeaderLen = 20
-)
+// SALen is the length of the subnet administration header, which an RMPP payload
+// length counts in (IBTA vol. 1, 13.6.2.3).
+const SALen = 20
 
-// The subnet administration header, behind the RMPP header:
+// saDataOff is where the records of a subnet administration packet begin (IBTA
+// vol. 1, 15.2.1.1).
+const saDataOff = MADHeaderLen + RMPPLen + SALen
+
+// SA is the subnet administration header, behind the RMPP header:
 //
 //	+---------------------------------------------------------------+
 //	|                            SM_Key                             |
@@ -19,7 +19,27 @@ const (
 //	|                        component mask                         |
 //	|                                                               |
 //	+---------------------------------------------------------------+
-var saSpec = Spec{ID: HdrSA, Name: "infiniband.sa", Title: "Subnet Administration", Len: saHeaderLen, Fields: []Field{
+type SA []byte
+
+// SMKey is the key of the subnet manager.
+func (h SA) SMKey() uint64 { return be.Uint64(h) }
+
+// SetSMKey sets the key of the subnet manager.
+func (h SA) SetSMKey(v uint64) { be.PutUint64(h, v) }
+
+// AttributeOffset is the distance of the records in units of 8 bytes.
+func (h SA) AttributeOffset() uint16 { return be.Uint16(h[8:]) }
+
+// SetAttributeOffset sets the distance of the records.
+func (h SA) SetAttributeOffset(v uint16) { be.PutUint16(h[8:], v) }
+
+// ComponentMask says which components of the record count.
+func (h SA) ComponentMask() uint64 { return be.Uint64(h[12:]) }
+
+// SetComponentMask says which components of the record count.
+func (h SA) SetComponentMask(v uint64) { be.PutUint64(h[12:], v) }
+
+var saSpec = Spec{ID: HdrSA, Name: "infiniband.sa", Title: "Subnet Administration", Len: SALen, Fields: []Field{
 	{Name: "infiniband.sa.smkey", Title: "SM_Key", Base: Hex, Bits: 64},
 	{Name: "infiniband.sa.attributeoffset", Title: "Attribute Offset", Base: Hex, Bit: 64, Bits: 16},
 	{Name: "infiniband.sa.componentmask", Title: "Component Mask", Base: Hex, Bit: 96, Bits: 64},

@@ -15,12 +15,17 @@ const (
 //	+---------------------------------------------------------------+
 //	|                     reserved (32 bytes)                       |
 //	+---------------------------------------------------------------+
-var smpLIDSpec = Spec{ID: HdrSMPLID, Name: "infiniband.smplid", Title: "Subnet Management Packet (LID Routed)", Len: 40, Fields: []Field{
+var smpLIDSpec = Spec{ID: HdrSMPLID, Name: "infiniband.smplid", Title: "Subnet Management Packet (LID Routed)", Len: SMPLen, Fields: []Field{
 	{Name: "infiniband.smplid.mkey", Title: "M_Key", Base: Hex, Bits: 64},
 }}
 
-// The header of a directed-route packet. The direction bit, the hop pointer
-// and the hop count lie in the common header (mad.go).
+// SMPLen is the length of the header of a subnet management packet of either
+// kind.
+const SMPLen = 40
+
+// SMP is the header of a directed-route packet. The direction bit, the hop
+// pointer and the hop count lie in the common header (mad.go). In a LID-routed
+// packet the two LIDs are reserved.
 //
 //	+---------------------------------------------------------------+
 //	|                            M_Key                              |
@@ -30,7 +35,27 @@ var smpLIDSpec = Spec{ID: HdrSMPLID, Name: "infiniband.smplid", Title: "Subnet M
 //	+-------------------------------+-------------------------------+
 //	|                     reserved (28 bytes)                       |
 //	+---------------------------------------------------------------+
-var smpDirectedSpec = Spec{ID: HdrSMPDirected, Name: "infiniband.smpdirected", Title: "Subnet Management Packet (Directed Route)", Len: 40, Fields: []Field{
+type SMP []byte
+
+// MKey is the management key.
+func (h SMP) MKey() uint64 { return be.Uint64(h) }
+
+// SetMKey sets the management key.
+func (h SMP) SetMKey(v uint64) { be.PutUint64(h, v) }
+
+// DrSLID is the source LID of the directed part of the route.
+func (h SMP) DrSLID() uint16 { return be.Uint16(h[8:]) }
+
+// SetDrSLID sets the source LID of the directed part of the route.
+func (h SMP) SetDrSLID(v uint16) { be.PutUint16(h[8:], v) }
+
+// DrDLID is the destination LID of the directed part of the route.
+func (h SMP) DrDLID() uint16 { return be.Uint16(h[10:]) }
+
+// SetDrDLID sets the destination LID of the directed part of the route.
+func (h SMP) SetDrDLID(v uint16) { be.PutUint16(h[10:], v) }
+
+var smpDirectedSpec = Spec{ID: HdrSMPDirected, Name: "infiniband.smpdirected", Title: "Subnet Management Packet (Directed Route)", Len: SMPLen, Fields: []Field{
 	{Name: "infiniband.smplid.mkey", Title: "M_Key", Base: Hex, Bits: 64},
 	{Name: "infiniband.smpdirected.drslid", Title: "Directed-Route Source LID", Base: Hex, Bit: 64, Bits: 16},
 	{Name: "infiniband.smpdirected.drdlid", Title: "Directed-Route Destination LID", Base: Hex, Bit: 80, Bits: 16},

@@ -28,6 +28,9 @@ const (
 	TCPAE
 )
 
+// tcpFlagNames are in the order of the bits.
+var tcpFlagNames = [...]string{"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"}
+
 // TCP is a TCP header (RFC 9293, 3.1).
 //
 //	 0                   1                   2                   3
@@ -84,6 +87,22 @@ func (h TCP) Flags() uint16 { return be.Uint16(h[tcpFlags:]) & tcpFlagsMask }
 func (h TCP) SetFlags(v uint16) {
 	old := be.Uint16(h[tcpFlags:])
 	be.PutUint16(h[tcpFlags:], merge(old, v, tcpFlagsMask))
+}
+
+// AppendFlagNames adds the names of the flags that are set, the lowest bit first,
+// with spaces between them.
+func (h TCP) AppendFlagNames(dst []byte) []byte {
+	start := len(dst)
+	for i, name := range tcpFlagNames {
+		if h.Flags()&(1<<i) == 0 {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, name...)
+	}
+	return dst
 }
 
 // Window is the window field, not scaled.

@@ -45,14 +45,10 @@ func UpperOfService(service uint64, private []byte) Upper {
 	if service&^0xFFFFFF == serviceIPoIB {
 		return UpperIPoIB
 	}
-	const rdmaIPCM, tcp = 0x01, 6 // IBTA A11: 0x0000000001, IP protocol, port
-	if service>>24 != rdmaIPCM || service>>16&0xFF != tcp {
+	if protocol, port, ok := ParseCMIPServiceID(service); !ok || protocol != IPProtoTCP || port != portNVMe {
 		return UpperUnknown
 	}
-	if service&0xFFFF != portNVMe {
-		return UpperUnknown
-	}
-	if queue, ok := nvmeQueue(private); ok && queue == 0 {
+	if req := NVMeCMReq(private); len(req) >= nvmeCMReqHead && req.RecordFormat() == 0 && req.QueueID() == 0 {
 		return UpperNVMeAdmin
 	}
 	return UpperNVMe

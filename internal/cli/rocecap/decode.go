@@ -40,8 +40,8 @@ func newDecode(s Streams) *cobra.Command {
 protocol, and what the packet is and carries. A wrong ICRC is said at the end of
 the line, with the mistake that reproduces it where one is known.
 
-FILE is a pcap, pcapng or ERF file, plain or compressed; - is the standard
-input. Everything before a fault in the file is printed; then the error names
+FILE is a pcap, pcapng, ERF or Sniffer file, plain or compressed; - is the
+standard input. Everything before a fault in the file is printed; then the error names
 record and byte, and the exit code is 2.
 
 The payload of a SEND is data, unless a CM exchange in the capture or
@@ -61,7 +61,7 @@ The payload of a SEND is data, unless a CM exchange in the capture or
 	f.StringArrayVarP(&o.files, "read", "r", nil, "read `FILE`, as an argument does")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "print every field, with its bytes and bits")
 	f.BoolVarP(&o.hex, "hex", "x", false, "print the bytes, with the field under each")
-	f.StringVarP(&o.format, "type", "T", "text", "output `FORMAT`: text, fields or json (an object a line)")
+	f.StringVarP(&o.format, "type", "T", "text", "output `FORMAT`: text, fields, json (an object a line) or yaml (for roceinject craft)")
 	f.StringArrayVarP(&o.fields, "field", "e", nil, "with -T fields, print `NAME` (repeatable; see rocecap fields)")
 	f.StringArrayVarP(&o.settings, "setting", "E", nil, "with -T fields, set `OPTION=VALUE`: header, separator, aggregator, occurrence, quote")
 	f.StringVarP(&o.filter, "display-filter", "Y", "", "print only packets that match `FILTER`, in tshark's syntax")
@@ -129,7 +129,7 @@ type printer interface {
 
 func (o *decodeOptions) plan() (*plan, error) {
 	p := &plan{options: o, records: recordsPerJob}
-	if o.tree || o.hex || o.format == "json" {
+	if o.tree || o.hex || o.format == "json" || o.format == "yaml" {
 		p.records = recordsPerLongJob
 	}
 	var err error
@@ -160,10 +160,12 @@ func (o *decodeOptions) plan() (*plan, error) {
 		p.print = func() printer { return o.textPrinter(when, palette) }
 	case "json":
 		p.print = func() printer { return text.JSON{} }
+	case "yaml":
+		p.print = func() printer { return text.YAML{} }
 	case "fields":
 		return p, p.columns()
 	default:
-		return nil, fmt.Errorf("-T %s: the formats are text, fields and json", o.format)
+		return nil, fmt.Errorf("-T %s: the formats are text, fields, json and yaml", o.format)
 	}
 	return p, nil
 }
@@ -189,7 +191,7 @@ func (p *plan) columns() error {
 func (o *decodeOptions) palette() (*text.Palette, error) {
 	switch o.colour {
 	case "auto":
-		return text.NewPalette((o.streams.OutTTY || o.streams.ForceColour) && !o.streams.NoColour), nil
+		return text.NewPalette(o.streams.Coloured()), nil
 	case "always":
 		return text.NewPalette(true), nil
 	case "never":

@@ -49,7 +49,7 @@ one was found, 2 when the file is damaged.
 	f.BoolVar(&o.fix, "fix", false, "write the capture to -w with right CRCs")
 	f.StringVarP(&o.write, "write", "w", "", "the `FILE` that --fix writes")
 	f.BoolVar(&o.json, "json", false, "print one JSON object for each file")
-	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take a UDP port as RoCEv2: udp.port==N,infiniband")
+	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take a UDP port as RoCEv2: `udp.port==N,infiniband`")
 	return cmd
 }
 
@@ -168,7 +168,7 @@ func printReport(w io.Writer, name string, r *report) error {
 	}
 	for _, m := range r.sorted() {
 		o := r.mistakes[m]
-		fmt.Fprintf(b, "bad from %s: %d x %s (packet %s)\n", m.sender, o.count, m.what, numbers(o))
+		fmt.Fprintf(b, "bad from %s: %d x %s (%s)\n", m.sender, o.count, m.what, numbers(o))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -176,7 +176,10 @@ func printReport(w io.Writer, name string, r *report) error {
 
 // numbers lists the first packets of a mistake.
 func numbers(o *occurrence) string {
-	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(o.first), " ", ", "), "[]")
+	if o.count == 1 {
+		return fmt.Sprintf("packet %d", o.first[0])
+	}
+	text := "packets " + strings.Trim(strings.ReplaceAll(fmt.Sprint(o.first), " ", ", "), "[]")
 	if o.count > len(o.first) {
 		text += ", ..."
 	}
@@ -207,7 +210,7 @@ func printReportJSON(w io.Writer, name string, r *report) error {
 	}
 	for _, m := range r.sorted() {
 		o := r.mistakes[m]
-		result.Mistakes = append(result.Mistakes, bad{m.sender.String(), m.what, o.count, o.first})
+		result.Mistakes = append(result.Mistakes, bad{m.sender, m.what, o.count, o.first})
 	}
 	return json.NewEncoder(w).Encode(result)
 }

@@ -38,22 +38,27 @@ it has the field.`,
 }
 
 func listFields(w io.Writer, pattern string, asJSON bool) error {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return fmt.Errorf("fields: %q is no shell pattern: %w", pattern, err)
+	}
+	type entry struct {
+		Name  string `json:"name"`
+		Type  string `json:"type"`
+		Title string `json:"title"`
+	}
 	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
 	found := false
 	for _, ref := range field.All() {
 		if !fits(pattern, ref.Name) {
 			continue
 		}
 		found = true
-		if asJSON {
-			line, err := json.Marshal(map[string]string{"name": ref.Name, "type": ref.TypeName(), "title": ref.Title})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(out, "%s\n", line)
-			continue
+		if !asJSON {
+			fmt.Fprintf(out, "%-48s %-8s %s\n", ref.Name, ref.TypeName(), ref.Title)
+		} else if err := lines.Encode(entry{ref.Name, ref.TypeName(), ref.Title}); err != nil {
+			return err
 		}
-		fmt.Fprintf(out, "%-48s %-8s %s\n", ref.Name, ref.TypeName(), ref.Title)
 	}
 	if !found {
 		return fmt.Errorf("fields: nothing fits %q", pattern)
@@ -61,12 +66,15 @@ func listFields(w io.Writer, pattern string, asJSON bool) error {
 	return out.Flush()
 }
 
+// fits reports whether a name has the pattern in it, or is what a shell pattern,
+// known to be a right one, describes.
 func fits(pattern, name string) bool {
+	pattern = strings.ToLower(pattern)
 	if strings.ContainsAny(pattern, "*?[") {
-		ok, err := path.Match(pattern, name)
-		return ok && err == nil
+		ok, _ := path.Match(pattern, name)
+		return ok
 	}
-	return strings.Contains(name, strings.ToLower(pattern))
+	return strings.Contains(name, pattern)
 }
 
 // newOpcodes prints the opcode table.
@@ -75,7 +83,11 @@ func newOpcodes(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "opcodes",
 		Short: "Print the BTH opcode table with the headers each implies",
-		Args:  cobra.NoArgs,
+		Long: `opcodes prints each defined opcode with its name and what follows: the headers
+in the order of the packet, and "payload" where there may be some. Every packet
+ends with an ICRC.`,
+		Example: "  rocecap opcodes\n  rocecap opcodes --json",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return listOpcodes(s.Out, asJSON)
 		},
@@ -85,33 +97,42 @@ func newOpcodes(s Streams) *cobra.Command {
 }
 
 func listOpcodes(w io.Writer, asJSON bool) error {
+	type entry struct {
+		Opcode  int      `json:"opcode"`
+		Name    string   `json:"name"`
+		Service string   `json:"service"`
+		Headers []string `json:"headers"`
+	}
 	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
 	for code := range 256 {
 		info := wire.Opcode(code).Info()
 		if !info.Defined() {
 			continue
 		}
-		headers := []string{"BTH"}
-		for _, id := range info.Extended() {
-			headers = append(headers, shortHeader(id))
+		headers := headersOf(info)
+		if !asJSON {
+			fmt.Fprintf(out, "0x%02x  %-30s %s\n", code, info.Name, strings.Join(headers, " "))
+		} else if err := lines.Encode(entry{code, info.Name, info.Service.String(), headers}); err != nil {
+			return err
 		}
-		if info.Payload {
-			headers = append(headers, "payload")
-		}
-		if asJSON {
-			line, err := json.Marshal(map[string]any{"opcode": code, "name": info.Name, "service": info.Service.String(), "headers": headers})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(out, "%s\n", line)
-			continue
-		}
-		fmt.Fprintf(out, "0x%02x  %-30s %s\n", code, info.Name, strings.Join(headers, " "))
 	}
 	if !asJSON {
 		fmt.Fprintf(out, "0xc0-0xff  manufacturer opcodes, not decoded\n")
 	}
 	return out.Flush()
+}
+
+// headersOf names what a packet of the opcode is made of.
+func headersOf(info *wire.OpcodeInfo) []string {
+	headers := []string{"BTH"}
+	for _, id := range info.Extended() {
+		headers = append(headers, shortHeader(id))
+	}
+	if info.Payload {
+		headers = append(headers, "payload")
+	}
+	return headers
 }
 
 // shortHeader is the last word of a header's filter name, in capitals.

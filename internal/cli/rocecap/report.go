@@ -1,15 +1,14 @@
 package rocecap
 
 import (
-	"net/netip"
 	"sort"
 
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/present/packet"
-	"github.com/rocecap/rocecap/internal/track/service"
+	"github.com/rocecap/rocecap/internal/present/text"
 )
 
-// report is what `rocecap icrc` counts, of one batch or of a whole capture.
+// report is what `rocecap icrc` counts, of one job or of a whole capture.
 type report struct {
 	packets  int
 	icrc     [icrc.NotCheckable + 1]int
@@ -17,9 +16,9 @@ type report struct {
 	mistakes map[mistake]*occurrence
 }
 
-// mistake is one way in which one sender's ICRCs are wrong.
+// mistake is one way in which one sender's CRCs are wrong.
 type mistake struct {
-	sender netip.Addr
+	sender string
 	what   string
 }
 
@@ -37,6 +36,9 @@ func (r *report) add(p *packet.Packet) {
 	crc := p.CRC()
 	r.icrc[crc.ICRC]++
 	r.vcrc[crc.VCRC]++
+	if crc.VCRC == icrc.Bad {
+		r.note(mistake{text.Source(&p.Frame), "wrong VCRC"}, 1, []int{p.Number})
+	}
 	if crc.ICRC != icrc.Bad {
 		return
 	}
@@ -47,8 +49,7 @@ func (r *report) add(p *packet.Packet) {
 	case what == "":
 		what = "no known mistake reproduces it"
 	}
-	sender, _ := service.Addresses(&p.Frame)
-	r.note(mistake{sender, what}, 1, []int{p.Number})
+	r.note(mistake{text.Source(&p.Frame), what}, 1, []int{p.Number})
 }
 
 func (r *report) note(m mistake, count int, packets []int) {
@@ -65,7 +66,7 @@ func (r *report) note(m mistake, count int, packets []int) {
 	o.first = append(o.first, packets[:room]...)
 }
 
-// merge adds what a later batch counted.
+// merge adds what a later job counted.
 func (r *report) merge(later *report) {
 	r.packets += later.packets
 	for v := range r.icrc {

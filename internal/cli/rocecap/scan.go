@@ -11,15 +11,15 @@ import (
 	"github.com/rocecap/rocecap/internal/track/service"
 )
 
-// A scan walks a capture with all cores: one goroutine reads batches of
-// records, workers parse and handle them, and the caller's goroutine takes the
-// results in the order of the capture.
+// A scan walks a capture with all cores: one goroutine reads batches of records
+// and cuts them into jobs, workers parse and handle those, and the caller's
+// goroutine takes the results in the order of the capture.
 //
 // What a packet means can depend on earlier ones: iWARP units lie in a TCP
 // stream, and a CM exchange says what a queue pair carries. A worker therefore
-// handles its batch as if there were no such state, and notes the packets that
+// handles its job as if there were no such state, and notes the packets that
 // have some. At its turn, which comes in order, it feeds those to the trackers.
-// Only when the state concerns the batch is it handled once more.
+// Only when the state concerns the job is it handled once more.
 type scan struct {
 	reader   *capfile.Reader
 	limit    int // stop after so many packets; 0 means all
@@ -61,7 +61,7 @@ type job struct {
 	report  *report           // what `rocecap icrc` counts
 
 	done       chan struct{}
-	turn, next chan *state // the state as the batches before left it
+	turn, next chan *state // the state as the jobs before left it, and for the next one
 }
 
 func (j *job) reset() {
@@ -70,8 +70,7 @@ func (j *job) reset() {
 	j.report = nil
 }
 
-// state is what earlier packets say about later ones. It passes from batch to
-// batch.
+// state is what earlier packets say about later ones. It passes from job to job.
 type state struct {
 	streams  *iwarp.Tracker
 	services *service.Tracker

@@ -62,7 +62,7 @@ func (s *sink) writeOne(rec *capfile.Record) error {
 
 // add describes the interface of a record in the output.
 func (s *sink) add(rec *capfile.Record) (int32, error) {
-	described := capfile.Interface{Link: rec.Link, FCSLen: -1}
+	described := capfile.Interface{Link: rec.Link, FCSLen: rec.FCSLen}
 	if list := s.reader.Interfaces(); rec.Interface >= 0 && int(rec.Interface) < len(list) {
 		described = list[rec.Interface]
 	}

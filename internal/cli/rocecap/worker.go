@@ -3,7 +3,6 @@ package rocecap
 import (
 	"net/netip"
 
-	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/track/iwarp"
 	"github.com/rocecap/rocecap/internal/track/service"
@@ -11,12 +10,12 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// worker handles batches, one at a time.
+// worker handles jobs, one at a time.
 type worker struct {
 	scan     *scan
 	handler  handler
 	p        packet.Packet
-	stateful []int // places in the batch of packets that the state is made of
+	stateful []int // places in the job of packets that the state is made of
 	units    map[int][]*iwarp.PDU
 }
 
@@ -26,6 +25,9 @@ func newWorker(s *scan) *worker {
 	return w
 }
 
+// work handles a job as if earlier packets said nothing about it, waits for its
+// turn to learn what they do say, and hands the state on before it does the job
+// again where that matters.
 func (w *worker) work(j *job) {
 	w.stateful = w.stateful[:0]
 	clear(w.units)
@@ -41,7 +43,7 @@ func (w *worker) work(j *job) {
 	}
 }
 
-// pass handles every packet of the batch. In the first pass the state is not
+// pass handles every packet of the job. In the first pass the state is not
 // known yet: from the first packet on that makes state, packets are only
 // looked through for more of them, because all will be handled again.
 func (w *worker) pass(j *job, table *service.Table, first bool) {
@@ -84,7 +86,7 @@ func (w *worker) interpret(table *service.Table) {
 	}
 	upper := w.scan.overrule.upper[bth.DestQP()]
 	if upper == wire.UpperUnknown && !table.Empty() {
-		_, dst := service.Addresses(&w.p.Frame)
+		_, dst := w.p.Frame.Addresses()
 		upper = table.Lookup(service.Endpoint{Addr: dst, QPN: bth.DestQP()}, w.p.Number)
 	}
 	if upper != wire.UpperUnknown {
@@ -94,7 +96,7 @@ func (w *worker) interpret(table *service.Table) {
 
 func makesState(f *wire.Frame) bool { return f.Proto == wire.ProtoTCP || service.IsCM(f) }
 
-// observe feeds the batch's stateful packets to the trackers.
+// observe feeds the job's stateful packets to the trackers.
 func (w *worker) observe(j *job, st *state) {
 	f := &w.p.Frame
 	for _, i := range w.stateful {
@@ -104,7 +106,7 @@ func (w *worker) observe(j *job, st *state) {
 			st.services.Observe(f, j.first+i)
 			continue
 		}
-		segment, ok := segmentOf(f, rec, j.first+i)
+		segment, ok := segmentOf(f, j.first+i)
 		if !ok {
 			continue
 		}
@@ -116,18 +118,16 @@ func (w *worker) observe(j *job, st *state) {
 
 // segmentOf takes a TCP segment out of a frame; ok is false when its headers
 // were cut off.
-func segmentOf(f *wire.Frame, rec *capfile.Record, number int) (s iwarp.Packet, ok bool) {
+func segmentOf(f *wire.Frame, number int) (s iwarp.Packet, ok bool) {
 	tcp := wire.TCP(f.View(wire.HdrTCP))
-	src, dst := service.Addresses(f)
+	src, dst := f.Addresses()
 	if len(tcp) < wire.TCPMinLen || f.Payload == 0 || !src.IsValid() {
 		return s, false
 	}
-	from := min(f.Payload, len(rec.Data))
-	to := min(f.Payload+f.PayloadLen, len(rec.Data))
 	return iwarp.Packet{
 		Number: uint64(number),
 		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
 		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
-		Payload: rec.Data[from:max(from, to)], WireLen: f.PayloadLen, Offset: f.Payload,
+		Payload: f.PayloadBytes(), WireLen: f.PayloadLen, Offset: f.Payload,
 	}, true
 }

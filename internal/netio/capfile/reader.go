@@ -1,5 +1,6 @@
-// Package capfile reads and writes capture files: pcap in all its variants,
-// pcapng, and ERF (read only), plain or compressed with gzip or zstd.
+// Package capfile reads and writes capture files: pcap in all its variants and
+// pcapng, and, for reading only, ERF and Sniffer, plain or compressed with gzip
+// or zstd.
 //
 // A Reader hands out records in batches that are slices of the blocks that the
 // file was read into: nothing is copied or allocated per record, blocks are

@@ -33,6 +33,7 @@ var derived = []Ref{
 	{Name: "infiniband.payload.len", Title: "Payload length on the wire, pad left out", Kind: Uint, derive: payloadLen},
 
 	{Name: "iwarp_mpa", Title: "iWARP Marker PDU Aligned framing", Kind: None, derive: protocol(hasPDU)},
+	{Name: "iwarp_ddp", Title: "iWARP Direct Data Placement", Kind: None, derive: protocol(hasDDP)},
 	{Name: "iwarp_mpa.crc.computed", Title: "Computed CRC32c", Kind: Uint, Base: wire.Hex, digits: 8, derive: fpduCRC},
 	{Name: "iwarp_mpa.crc.status", Title: "CRC32c verdict", Kind: Text, derive: fpduStatus},
 
@@ -114,6 +115,15 @@ func isInfiniBand(p *packet.Packet) bool {
 
 func hasPDU(p *packet.Packet) bool { return len(p.PDUs) > 0 }
 
+func hasDDP(p *packet.Packet) bool {
+	for _, pdu := range p.PDUs {
+		if len(pdu.Stack.View(wire.HdrDDPTagged))+len(pdu.Stack.View(wire.HdrDDPUntagged)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func roceVersion(dst []Value, p *packet.Packet) []Value {
 	switch p.Frame.Proto {
 	case wire.ProtoRoCEv1:
@@ -149,9 +159,17 @@ func vcrcStatus(dst []Value, p *packet.Packet) []Value {
 	return appendVerdict(dst, p.CRC().VCRC)
 }
 
+func syndrome(p *packet.Packet) (s wire.Syndrome, ok bool) {
+	h := p.Frame.View(wire.HdrAETH)
+	if len(h) < wire.AETHLen {
+		return 0, false
+	}
+	return wire.AETH(h).Syndrome(), true
+}
+
 func credits(dst []Value, p *packet.Packet) []Value {
-	if h := p.Frame.View(wire.HdrAETH); len(h) == wire.AETHLen {
-		if n, ok := wire.AETH(h).Syndrome().Credits(); ok {
+	if s, ok := syndrome(p); ok {
+		if n, ok := s.Credits(); ok {
 			dst = append(dst, Value{Num: uint64(n)})
 		}
 	}
@@ -159,10 +177,8 @@ func credits(dst []Value, p *packet.Packet) []Value {
 }
 
 func rnrTimer(dst []Value, p *packet.Packet) []Value {
-	if h := p.Frame.View(wire.HdrAETH); len(h) == wire.AETHLen {
-		if s := wire.AETH(h).Syndrome(); s.Kind() == wire.RNRNak {
-			dst = append(dst, Value{Num: uint64(s.RNRTimer())})
-		}
+	if s, ok := syndrome(p); ok && s.Kind() == wire.RNRNak {
+		dst = append(dst, Value{Num: uint64(s.RNRTimer())})
 	}
 	return dst
 }

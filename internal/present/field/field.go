@@ -47,6 +47,24 @@ const (
 	None  = Kind(wire.Text + 3) // has no value: the field exists or does not
 )
 
+// Size is the size in bytes of the type that a number is shown in. A derived
+// number is a counter of up to 64 bits.
+func (r *Ref) Size() int {
+	if r.Kind == Bool {
+		return 1
+	}
+	size := 0
+	for _, src := range r.sources {
+		if src.field != nil {
+			size = max(size, src.field.Digits()/2)
+		}
+	}
+	if size == 0 {
+		return 8
+	}
+	return size
+}
+
 // source is one place where a field can stand.
 type source struct {
 	header wire.HeaderID

@@ -159,7 +159,7 @@ func TestHexHasTheDigitsOfItsTypeOrMore(t *testing.T) {
 		digits int
 		want   string
 	}{{0, 1, "0x0"}, {0x1f, 1, "0x1f"}, {0x11, 6, "0x000011"}, {1<<64 - 1, 16, "0xffffffffffffffff"}, {1 << 60, 1, "0x1000000000000000"}} {
-		if got := string(AppendHex(nil, tc.v, tc.digits)); got != tc.want {
+		if got := string(wire.AppendHex(nil, tc.v, tc.digits)); got != tc.want {
 			t.Errorf("%#x with %d digits: %q, want %q", tc.v, tc.digits, got, tc.want)
 		}
 	}

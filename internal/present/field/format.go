@@ -16,7 +16,7 @@ func (r *Ref) AppendText(dst []byte, v Value) []byte {
 	switch r.Kind {
 	case Uint:
 		if r.Base != 0 {
-			return AppendHex(dst, v.Num, r.digits)
+			return wire.AppendHex(dst, v.Num, r.digits)
 		}
 		return strconv.AppendUint(dst, v.Num, 10)
 	case Bool:
@@ -55,19 +55,6 @@ func (r *Ref) AppendNamed(dst []byte, v Value) []byte {
 		}
 	}
 	return r.AppendText(dst, v)
-}
-
-// AppendHex adds v with 0x and at least the given number of digits.
-func AppendHex(dst []byte, v uint64, digits int) []byte {
-	const hexDigits = "0123456789abcdef"
-	dst = append(dst, '0', 'x')
-	for v>>(4*uint(digits)) != 0 && digits < 16 {
-		digits++
-	}
-	for i := digits - 1; i >= 0; i-- {
-		dst = append(dst, hexDigits[v>>(4*uint(i))&15])
-	}
-	return dst
 }
 
 // AppendColons adds bytes in hexadecimal with colons between them.
@@ -159,5 +146,5 @@ func AppendWire(dst []byte, f *wire.Field, h []byte) []byte {
 }
 
 func refOf(f *wire.Field) Ref {
-	return Ref{Name: f.Name, Kind: Kind(f.Kind), Base: f.Base, Names: f.Names, digits: f.Digits(), bits: f.Bits}
+	return Ref{Name: f.Name, Title: f.Title, Kind: Kind(f.Kind), Base: f.Base, Names: f.Names, digits: f.Digits(), bits: f.Bits}
 }

@@ -1,6 +1,8 @@
 package field
 
 import (
+	"encoding/binary"
+
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -121,12 +123,16 @@ const minEthernet = 60
 // there is one.
 func splitTrailer(p *packet.Packet) (padding, trailer, fcs []byte) {
 	f := &p.Frame
+	n := fcsLen(p)
 	h, ok := f.Last(wire.HdrTrailer)
+	if !ok && f.End == 0 && n == 4 && len(f.Data) == f.WireLen && len(f.Data) >= wire.EthernetLen+n {
+		return nil, nil, f.Data[len(f.Data)-n:] // nothing says where the packet ends, but the FCS is last
+	}
 	if !ok || int(h.Off+h.Len) > len(f.Data) {
 		return nil, f.View(wire.HdrTrailer), nil
 	}
 	trailer = f.Bytes(h)
-	if n := fcsLen(p); n == 4 && len(trailer) >= n {
+	if n == 4 && len(trailer) >= n {
 		trailer, fcs = trailer[:len(trailer)-n], trailer[len(trailer)-n:]
 	}
 	room := minEthernet - (int(h.Off) - recordHeader(f))
@@ -172,7 +178,7 @@ func fcs(dst []Value, p *packet.Packet) []Value {
 	if len(b) != 4 {
 		return dst
 	}
-	return append(dst, Value{Num: uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])})
+	return append(dst, Value{Num: uint64(binary.BigEndian.Uint32(b))})
 }
 
 // madFrom gives the management datagram from the skip-th byte on, when it has

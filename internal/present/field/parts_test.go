@@ -74,6 +74,14 @@ func TestTrailerIsSplitIntoPaddingTrailerAndFCS(t *testing.T) {
 	}
 }
 
+// Nothing in a PAUSE frame says where its pad ends.
+func TestFCSOfAFrameOfUnknownLengthIsItsLastFourBytes(t *testing.T) {
+	pause := append([]byte{1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 0xa, 0x88, 8, 0, 1, 0xff, 0xff}, make([]byte, 42)...)
+	pause = append(pause, 1, 2, 3, 4)
+	wantFields(t, parsed(wire.LinkEthernet, pause, 4), map[string][]string{"eth.fcs": {"0x01020304"}, "eth.trailer": nil, "eth.padding": nil})
+	wantFields(t, parsed(wire.LinkEthernet, pause, -1), map[string][]string{"eth.fcs": nil})
+}
+
 func TestERFRecordIsNotCountedInTheFrameLength(t *testing.T) {
 	frame := ipv4Frame(17, udpDatagram, 1, 2, 3, 4)
 	record := append([]byte{0, 0, 0, 0, 0, 0, 0, 0, wire.ERFTypeEthernet, 4, 0, 0, 0, 0, 0, byte(len(frame)), 0, 0}, frame...)

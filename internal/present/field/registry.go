@@ -38,11 +38,8 @@ func addHeader(list map[string]*Ref, spec *wire.Spec) {
 	}
 	for i := range spec.Fields {
 		f := &spec.Fields[i]
-		ref := &Ref{
-			Name: f.Name, Title: f.Title, Kind: Kind(f.Kind), Base: f.Base, Names: f.Names,
-			digits: f.Digits(), bits: f.Bits,
-		}
-		add(list, ref, source{header: spec.ID, field: f})
+		ref := refOf(f)
+		add(list, &ref, source{header: spec.ID, field: f})
 	}
 }
 
@@ -108,6 +105,14 @@ func Nearest(name string) string {
 		}
 	}
 	return best
+}
+
+// NoSuch is the message for a name that no field has.
+func NoSuch(name string) string {
+	if near := Nearest(name); near != "" {
+		return name + ": no such field; did you mean " + near + "?"
+	}
+	return name + ": no such field; `rocecap fields` lists them"
 }
 
 // distance is the number of single-character edits between a and b, or limit

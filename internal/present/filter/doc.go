@@ -19,10 +19,7 @@ import "github.com/rocecap/rocecap/internal/present/packet"
 
 // Filter is a compiled display filter. It never changes, so that any number of
 // goroutines may use it at once, each with a Scratch of its own.
-type Filter struct {
-	src  string
-	root test
-}
+type Filter struct{ root test }
 
 // Compile compiles a display filter. An error is always an *Error. The empty
 // filter lets every packet pass.
@@ -32,17 +29,14 @@ func Compile(src string) (*Filter, error) {
 		return nil, fault.in(src)
 	}
 	if tree == nil {
-		return &Filter{src: src, root: everything{}}, nil
+		return &Filter{root: everything{}}, nil
 	}
 	root, fault := check(tree)
 	if fault != nil {
 		return nil, fault.in(src)
 	}
-	return &Filter{src: src, root: root}, nil
+	return &Filter{root: root}, nil
 }
-
-// String returns the source of the filter.
-func (f *Filter) String() string { return f.src }
 
 // Match reports whether the filter lets the packet pass.
 func (f *Filter) Match(p *packet.Packet, scratch *Scratch) bool {

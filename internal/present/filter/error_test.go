@@ -14,7 +14,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	}{
 		{"infiniband.bth.psnn", "infiniband.bth.psnn", "infiniband.bth.psnn: no such field; did you mean infiniband.bth.psn?"},
 		{"udp.dstport == udp.srcprt", "udp.srcprt", "udp.srcprt: no such field; did you mean udp.srcport?"},
-		{"zzzzzzzzzzzz.q == 1", "zzzzzzzzzzzz.q", "zzzzzzzzzzzz.q: no such field"},
+		{"zzzzzzzzzzzz.q == 1", "zzzzzzzzzzzz.q", "zzzzzzzzzzzz.q: no such field; `rocecap fields` lists them"},
 		{"infiniband.bth.psn == abc", "abc", `"abc" is not a valid number`},
 		{`infiniband.bth.psn == "abc"`, `"abc"`, `unsigned integer cannot be converted from a string ("abc")`},
 		{"infiniband.bth.psn == 0x1ffffffff", "0x1ffffffff", `"0x1ffffffff" too big for this field, maximum 16777215`},

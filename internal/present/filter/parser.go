@@ -23,7 +23,6 @@ type (
 		quantifier kind
 		left       *operandTree
 		set        []element
-		region     region
 	}
 	tree interface{ isTree() }
 )
@@ -243,8 +242,8 @@ func (p *parser) chain(quantifier kind, left *operandTree) (tree, *fault) {
 }
 
 func (p *parser) member(quantifier kind, left *operandTree) (tree, *fault) {
-	in := p.take()
-	m := &memberTree{quantifier: quantifier, left: left, region: in.region}
+	p.take()
+	m := &memberTree{quantifier: quantifier, left: left}
 	if fault := p.expect(tokLeft); fault != nil {
 		return nil, fault
 	}

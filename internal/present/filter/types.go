@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/rocecap/rocecap/internal/present/field"
-	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // typed is an operand with what is known about its values.
@@ -116,30 +115,7 @@ func lookup(name string) *typed {
 	case ref.Kind == field.Text:
 		return &typed{operand: textOperand{ref}, kind: field.Text, name: name, ref: ref}
 	}
-	return &typed{operand: fieldOperand{ref}, kind: ref.Kind, name: name, max: maxOf(width(ref)), names: ref.Names, ref: ref}
-}
-
-// width is the size in bytes of the type of a number. Fields that stand in no
-// header are counters of up to 64 bits.
-func width(ref *field.Ref) int {
-	if ref.Kind == field.Bool {
-		return 1
-	}
-	found := 0
-	for _, spec := range wire.Specs() {
-		for i := range spec.Fields {
-			if f := &spec.Fields[i]; f.Name == ref.Name {
-				found = max(found, f.Digits()/2)
-			}
-		}
-	}
-	switch {
-	case found > 0:
-		return found
-	case ref.Name == "udp.port" || ref.Name == "tcp.port":
-		return 2
-	}
-	return 8
+	return &typed{operand: fieldOperand{ref}, kind: ref.Kind, name: name, max: maxOf(ref.Size()), names: ref.Names, ref: ref}
 }
 
 func maxOf(width int) uint64 {
@@ -170,11 +146,7 @@ func mayBeName(s string) bool {
 }
 
 func noSuchField(o *operandTree) *fault {
-	name := strings.TrimPrefix(o.token.text, ".")
-	if near := field.Nearest(name); near != "" {
-		return o.fault("%s: no such field; did you mean %s?", name, near)
-	}
-	return o.fault("%s: no such field", name)
+	return o.fault("%s", field.NoSuch(strings.TrimPrefix(o.token.text, ".")))
 }
 
 func checkSlice(o *operandTree) (*typed, *fault) {

@@ -3,6 +3,9 @@
 package packet
 
 import (
+	"net/netip"
+	"slices"
+
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/track/iwarp"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -25,6 +28,7 @@ type Packet struct {
 
 	hasher icrc.Hasher
 	doubts int
+	peers  []netip.Addr // addresses of good packets of this part of the capture
 	judged bool
 	crc    Judgement
 }
@@ -40,10 +44,14 @@ type Judgement struct {
 	Untried bool
 }
 
-// maxDoubts is how many wrong ICRCs may stay unexplained before looking for
-// mistakes ends. An explanation costs a thousand times what the ICRC does, and
-// a sender whose mistake is unknown makes it in every packet.
-const maxDoubts = 64
+// maxDoubts is how many more wrong ICRCs may stay unexplained than were
+// explained before looking for mistakes ends. An explanation costs a hundred
+// times what the ICRC does, and a sender whose mistake is unknown makes it in
+// every packet.
+const maxDoubts = 32
+
+// maxPeers is how many addresses are tried as what a rewritten one was.
+const maxPeers = 16
 
 // Parse makes the packet hold another frame; the capture's own facts and the
 // iWARP units stay as they are.
@@ -62,10 +70,24 @@ func (p *Packet) CRC() *Judgement {
 	p.crc = Judgement{}
 	p.crc.ICRC, p.crc.Computed, p.crc.Received = p.hasher.Judge(&p.Frame)
 	p.crc.VCRC, _, _ = icrc.JudgeVCRC(&p.Frame)
-	if p.crc.ICRC == icrc.Bad {
+	switch p.crc.ICRC {
+	case icrc.Good:
+		p.remember()
+	case icrc.Bad:
 		p.explain()
 	}
 	return &p.crc
+}
+
+// remember notes the packet's addresses: one of them may be what a later
+// packet had before it was rewritten.
+func (p *Packet) remember() {
+	src, dst := p.Frame.Addresses()
+	for _, a := range [...]netip.Addr{src, dst} {
+		if len(p.peers) < maxPeers && !slices.Contains(p.peers, a) {
+			p.peers = append(p.peers, a)
+		}
+	}
 }
 
 func (p *Packet) explain() {
@@ -73,17 +95,18 @@ func (p *Packet) explain() {
 		p.crc.Untried = true
 		return
 	}
-	why := p.hasher.Explain(&p.Frame)
+	why := p.hasher.Explain(&p.Frame, p.peers...)
 	if why.Cause == icrc.CauseUnknown {
 		p.doubts++
 		return
 	}
+	p.doubts--
 	p.crc.Mistake = why.Detail
 }
 
 // Forgive makes looking for mistakes begin anew, with another part of the
 // capture.
-func (p *Packet) Forgive() { p.doubts = 0 }
+func (p *Packet) Forgive() { p.doubts, p.peers = 0, p.peers[:0] }
 
 // Stacks is the number of runs of headers that the packet has.
 func (p *Packet) Stacks() int { return 1 + len(p.PDUs) }

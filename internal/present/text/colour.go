@@ -80,7 +80,7 @@ func (s *sight) classify(p *packet.Packet) class {
 	}
 	op := s.bth.Opcode()
 	switch {
-	case op.Service() == wire.CNP || s.ecn == ecnCE || s.bth.FECN() || s.bth.BECN():
+	case op.Service() == wire.CNP || s.ecn == wire.ECNCE || s.bth.FECN() || s.bth.BECN():
 		return classCongestion
 	case s.mad:
 		return classManagement

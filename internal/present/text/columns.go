@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,19 +28,11 @@ func NewColumns(names []string) (*Columns, error) {
 	for _, name := range names {
 		ref := field.Lookup(name)
 		if ref == nil {
-			return nil, UnknownField(name)
+			return nil, errors.New(field.NoSuch(name))
 		}
 		c.refs = append(c.refs, ref)
 	}
 	return c, nil
-}
-
-// UnknownField is the error for a field name that does not exist.
-func UnknownField(name string) error {
-	if near := field.Nearest(name); near != "" {
-		return fmt.Errorf("%s: no such field; did you mean %s?", name, near)
-	}
-	return fmt.Errorf("%s: no such field; `rocecap fields` lists them", name)
 }
 
 // Option sets one of tshark's -E options, "separator=,".

@@ -50,8 +50,6 @@ func isTrailing(id wire.HeaderID) bool {
 	return id == wire.HdrTrailer || id == wire.HdrVCRC || id == wire.HdrPayload
 }
 
-var tcpFlagNames = [...]string{"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"}
-
 func appendTCP(dst []byte, f *wire.Frame) []byte {
 	h := wire.TCP(f.View(wire.HdrTCP))
 	if len(h) < wire.TCPMinLen {
@@ -59,18 +57,7 @@ func appendTCP(dst []byte, f *wire.Frame) []byte {
 	}
 	dst = appendNumber(dst, "", uint32(h.SrcPort()))
 	dst = appendNumber(dst, " → ", uint32(h.DstPort()))
-	dst = append(dst, " ["...)
-	comma := false
-	for i, name := range tcpFlagNames {
-		if h.Flags()&(1<<i) == 0 {
-			continue
-		}
-		if comma {
-			dst = append(dst, ' ')
-		}
-		dst = append(dst, name...)
-		comma = true
-	}
+	dst = h.AppendFlagNames(append(dst, " ["...))
 	dst = appendNumber(dst, "] Seq ", h.Seq())
 	dst = appendNumber(dst, " Ack ", h.Ack())
 	return appendCount(dst, " Len ", f.PayloadLen, "")
@@ -184,8 +171,8 @@ func appendFPDU(dst []byte, pdu *iwarp.PDU) []byte {
 	dst = append(dst, op.String()...)
 	s := &pdu.Stack
 	if h := wire.DDPTagged(s.View(wire.HdrDDPTagged)); len(h) == wire.DDPTaggedLen {
-		dst = field.AppendHex(append(dst, " STag "...), uint64(h.STag()), 8)
-		dst = field.AppendHex(append(dst, " TO "...), h.Offset(), 16)
+		dst = wire.AppendHex(append(dst, " STag "...), uint64(h.STag()), 8)
+		dst = wire.AppendHex(append(dst, " TO "...), h.Offset(), 16)
 	}
 	if h := wire.DDPUntagged(s.View(wire.HdrDDPUntagged)); len(h) == wire.DDPUntaggedLen {
 		dst = appendNumber(dst, " QN ", h.QN())
@@ -193,7 +180,7 @@ func appendFPDU(dst []byte, pdu *iwarp.PDU) []byte {
 		dst = appendNumber(dst, " MO ", h.MO())
 	}
 	if h := wire.RDMAPReadRequestHeader(s.View(wire.HdrRDMAPReadRequest)); len(h) == wire.RDMAPReadRequestLen {
-		dst = field.AppendHex(append(dst, " source STag "...), uint64(h.SourceSTag()), 8)
+		dst = wire.AppendHex(append(dst, " source STag "...), uint64(h.SourceSTag()), 8)
 		dst = appendNumber(dst, " len ", h.Size())
 	}
 	if h, ok := s.Last(wire.HdrFPDUPayload); ok {
@@ -246,11 +233,8 @@ func appendNVMe(dst []byte, id wire.HeaderID, b []byte) []byte {
 }
 
 func appendNamedField(dst []byte, id wire.HeaderID, b []byte, name, label string) []byte {
-	spec := wire.SpecOf(id)
-	for i := range spec.Fields {
-		if f := &spec.Fields[i]; f.Name == name && f.Present(b) {
-			return field.AppendWire(append(dst, label...), f, b)
-		}
+	if f := wire.SpecOf(id).Field(name, b); f != nil {
+		return field.AppendWire(append(dst, label...), f, b)
 	}
 	return dst
 }

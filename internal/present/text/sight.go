@@ -45,13 +45,10 @@ func look(f *wire.Frame) (s sight) {
 	case wire.HdrIPv6:
 		s.ecn = wire.IPv6Header(s.net).ECN()
 	case wire.HdrGRH:
-		s.ecn = wire.GRH(s.net).TClass() & 3
+		s.ecn = wire.GRH(s.net).ECN()
 	}
 	return s
 }
-
-// ecnCE is the mark of a switch that met congestion (RFC 3168, 5).
-const ecnCE = 3
 
 // addresses returns the bytes of the header that hold both addresses, perhaps
 // with others between them.
@@ -88,6 +85,12 @@ func (s *sight) appendAddress(dst []byte, source bool) []byte {
 		return field.AppendColons(dst, mac[:])
 	}
 	return append(dst, '-')
+}
+
+// Source names the sender of a frame as the packet's line does.
+func Source(f *wire.Frame) string {
+	s := look(f)
+	return string(s.appendAddress(nil, true))
 }
 
 func pick[T netip.Addr | uint16 | [6]byte](src, dst T, source bool) T {

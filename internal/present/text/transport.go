@@ -24,11 +24,11 @@ func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 	dst = append(dst, op.String()...)
 	if !op.Info().Defined() {
 		dst = append(dst, ' ')
-		dst = field.AppendHex(dst, uint64(op), 2)
+		dst = wire.AppendHex(dst, uint64(op), 2)
 	}
 	dst = pad(dst, start, s.width)
 	dst = append(dst, " QP "...)
-	dst = field.AppendHex(dst, uint64(bth.DestQP()), 6)
+	dst = wire.AppendHex(dst, uint64(bth.DestQP()), 6)
 	dst = append(dst, " PSN "...)
 	dst = strconv.AppendUint(dst, uint64(bth.PSN()), 10)
 	for _, h := range f.Headers() {
@@ -41,19 +41,13 @@ func (s *sight) appendTransport(dst []byte, p *packet.Packet) []byte {
 	}
 	switch {
 	case s.mad:
-		dst = wire.MADSummary(append(dst, ' '), payload(f))
+		dst = wire.MADSummary(append(dst, ' '), f.PayloadBytes())
 	case f.PayloadLen > 0 && f.ICRC >= 0:
 		dst = append(dst, ' ')
 		dst = strconv.AppendInt(dst, int64(f.PayloadLen), 10)
 		dst = append(dst, " B"...)
 	}
 	return s.appendFlags(dst)
-}
-
-// payload returns the captured bytes of the payload.
-func payload(f *wire.Frame) []byte {
-	from := min(f.Payload, len(f.Data))
-	return f.Data[from:min(from+f.PayloadLen, len(f.Data))]
 }
 
 func (s *sight) appendFlags(dst []byte) []byte {
@@ -70,7 +64,7 @@ func (s *sight) appendFlags(dst []byte) []byte {
 	if bth.BECN() {
 		dst = append(dst, " BECN"...)
 	}
-	if s.ecn == ecnCE {
+	if s.ecn == wire.ECNCE {
 		dst = append(dst, " CE"...)
 	}
 	return dst
@@ -81,10 +75,10 @@ func appendExtended(dst []byte, op wire.Opcode, id wire.HeaderID, b []byte) []by
 	case wire.HdrRDETH:
 		dst = appendNumber(dst, " EE ", wire.RDETH(b).EEContext())
 	case wire.HdrDETH:
-		dst = field.AppendHex(append(dst, " from QP "...), uint64(wire.DETH(b).SrcQP()), 6)
-		dst = field.AppendHex(append(dst, " Q_Key "...), uint64(wire.DETH(b).QKey()), 8)
+		dst = wire.AppendHex(append(dst, " from QP "...), uint64(wire.DETH(b).SrcQP()), 6)
+		dst = wire.AppendHex(append(dst, " Q_Key "...), uint64(wire.DETH(b).QKey()), 8)
 	case wire.HdrXRCETH:
-		dst = field.AppendHex(append(dst, " SRQ "...), uint64(wire.XRCETH(b).SRQN()), 6)
+		dst = wire.AppendHex(append(dst, " SRQ "...), uint64(wire.XRCETH(b).SRQN()), 6)
 	case wire.HdrRETH:
 		h := wire.RETH(b)
 		dst = appendRegion(dst, h.VA(), h.RKey())
@@ -93,18 +87,18 @@ func appendExtended(dst []byte, op wire.Opcode, id wire.HeaderID, b []byte) []by
 		h := wire.AtomicETH(b)
 		dst = appendRegion(dst, h.VA(), h.RKey())
 		if op.Operation() == wire.OpFetchAdd {
-			return field.AppendHex(append(dst, " add "...), h.SwapAdd(), 1)
+			return wire.AppendHex(append(dst, " add "...), h.SwapAdd(), 1)
 		}
-		dst = field.AppendHex(append(dst, " swap "...), h.SwapAdd(), 1)
-		dst = field.AppendHex(append(dst, " compare "...), h.Compare(), 1)
+		dst = wire.AppendHex(append(dst, " swap "...), h.SwapAdd(), 1)
+		dst = wire.AppendHex(append(dst, " compare "...), h.Compare(), 1)
 	case wire.HdrAETH:
 		dst = appendAETH(dst, b)
 	case wire.HdrAtomicAckETH:
-		dst = field.AppendHex(append(dst, " original "...), wire.AtomicAckETH(b).Original(), 1)
+		dst = wire.AppendHex(append(dst, " original "...), wire.AtomicAckETH(b).Original(), 1)
 	case wire.HdrImmDt:
-		dst = field.AppendHex(append(dst, " imm "...), uint64(wire.ImmDt(b).Data()), 8)
+		dst = wire.AppendHex(append(dst, " imm "...), uint64(wire.ImmDt(b).Data()), 8)
 	case wire.HdrIETH:
-		dst = field.AppendHex(append(dst, " inv rkey "...), uint64(wire.IETH(b).RKey()), 8)
+		dst = wire.AppendHex(append(dst, " inv rkey "...), uint64(wire.IETH(b).RKey()), 8)
 	case wire.HdrFETH:
 		dst = appendFETH(dst, b)
 	case wire.HdrNVMeCommand, wire.HdrNVMeAdmin, wire.HdrNVMeFabrics, wire.HdrNVMeResponse:
@@ -120,15 +114,15 @@ func appendNumber(dst []byte, label string, v uint32) []byte {
 }
 
 func appendRegion(dst []byte, va uint64, rkey uint32) []byte {
-	dst = field.AppendHex(append(dst, " VA "...), va, 16)
-	return field.AppendHex(append(dst, " rkey "...), uint64(rkey), 8)
+	dst = wire.AppendHex(append(dst, " VA "...), va, 16)
+	return wire.AppendHex(append(dst, " rkey "...), uint64(rkey), 8)
 }
 
 func appendAETH(dst []byte, h wire.AETH) []byte {
 	s := h.Syndrome()
 	switch {
 	case !s.Defined():
-		dst = field.AppendHex(append(dst, " syndrome "...), uint64(s), 2)
+		dst = wire.AppendHex(append(dst, " syndrome "...), uint64(s), 2)
 	case s.Kind() == wire.RNRNak:
 		dst = appendMillis(append(dst, " RNR NAK "...), s.RNRTimer())
 	case s.Kind() == wire.Nak:

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/hex"
 	"math/bits"
 	"strconv"
 	"time"
@@ -83,7 +84,7 @@ func appendVerdict(dst []byte, id wire.HeaderID, crc *packet.Judgement) []byte {
 	}
 	dst = append(append(dst, "                Verdict: "...), v.String()...)
 	if v == icrc.Bad && id == wire.HdrICRC {
-		dst = field.AppendHex(append(dst, ", should be "...), uint64(bits.ReverseBytes32(crc.Computed)), 8)
+		dst = wire.AppendHex(append(dst, ", should be "...), uint64(bits.ReverseBytes32(crc.Computed)), 8)
 	}
 	return append(dst, '\n')
 }
@@ -166,12 +167,9 @@ func appendPlace(dst []byte, f *wire.Field, length, off int) []byte {
 // appendShort adds up to 24 bytes in hexadecimal, and how many there are.
 func appendShort(dst, b []byte) []byte {
 	const most = 24
-	for i, c := range b {
-		if i == most {
-			dst = appendCount(dst, "... (", len(b), " bytes)")
-			break
-		}
-		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+	dst = hex.AppendEncode(dst, b[:min(len(b), most)])
+	if len(b) > most {
+		dst = appendCount(dst, "... (", len(b), " bytes)")
 	}
 	return dst
 }

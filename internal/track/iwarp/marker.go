@@ -1,8 +1,7 @@
 package iwarp
 
 import (
-	"hash/crc32"
-
+	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -98,10 +97,9 @@ func goodMarker(b wire.MPAMarker, distance int64) bool {
 }
 
 // crc returns the CRC32c of an FPDU at [lo, hi), markers included, and the value
-// of its CRC field, which is stored low-order byte first.
+// of its CRC field.
 func crc(w *window, lo, hi int64) (computed, field uint32) {
 	b := w.bytes(lo, hi)
 	n := len(b) - wire.FPDUCRCLen
-	computed = crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli))
-	return computed, uint32(b[n]) | uint32(b[n+1])<<8 | uint32(b[n+2])<<16 | uint32(b[n+3])<<24
+	return icrc.CRC32C(b[:n]), icrc.Load(b[n:])
 }

@@ -85,7 +85,7 @@ func (s *stream) run() {
 func (s *stream) gap(c tcpstream.Chunk) {
 	to := s.win.end() + c.Gap
 	if s.state == synced {
-		if _, end, ok := s.frame(); ok {
+		if end, ok := s.frame(); ok {
 			inside := min(c.Gap, end-s.win.end())
 			s.win.addHole(inside, c)
 			s.run()
@@ -136,27 +136,27 @@ func (s *stream) sync(at int64, weak bool) {
 	s.conn.emitUnframed(s)
 }
 
-// frame finds where the ULPDU length at pos is and where the FPDU ends; ok is
-// false while its bytes are not there.
-func (s *stream) frame() (n int, end int64, ok bool) {
+// frame finds where the FPDU at pos ends; ok is false while the bytes of its
+// length are not there.
+func (s *stream) frame() (end int64, ok bool) {
 	at := s.pos
 	if s.mk.at(at) {
 		at += wire.MPAMarkerLen
 	}
 	if at+wire.FPDULengthLen > s.win.end() {
-		return 0, 0, false
+		return 0, false
 	}
 	if missing, _ := s.win.missing(at, at+wire.FPDULengthLen); missing > 0 {
-		return 0, 0, false
+		return 0, false
 	}
-	n = wire.FPDU(s.win.bytes(at, at+wire.FPDULengthLen)).ULPDULen()
-	return n, s.mk.end(at, wire.FPDULen(n)), true
+	n := wire.FPDU(s.win.bytes(at, at+wire.FPDULengthLen)).ULPDULen()
+	return s.mk.end(at, wire.FPDULen(n)), true
 }
 
 // cut takes the FPDU at pos out of the window and reports whether there may be
 // more to do.
 func (s *stream) cut() bool {
-	_, end, ok := s.frame()
+	end, ok := s.frame()
 	if !ok {
 		return s.frameLost()
 	}
@@ -287,7 +287,8 @@ func matchFPDU(b []byte) match {
 		return maybe
 	}
 	n := wire.FPDU(b).ULPDULen()
-	ddp, rdmap := wire.DDP(b[2:]), wire.RDMAP(b[3:])
+	ddp := wire.DDP(b[wire.FPDULengthLen:])
+	rdmap := wire.RDMAP(ddp[wire.RDMAPInDDP:])
 	op := rdmap.Opcode()
 	if ddp.Version() != wire.DDPVersion || ddp.Reserved() != 0 || n < ddp.HeaderLen() ||
 		rdmap.Version() != wire.RDMAPVersion || rdmap.Reserved() != 0 ||
@@ -297,7 +298,7 @@ func matchFPDU(b []byte) match {
 	if ddp.Tagged() {
 		return yes
 	}
-	if body := bodyLen(op); body >= 0 && n != wire.DDPUntaggedLen+body {
+	if body, fixed := op.BodyLen(); fixed && n != wire.DDPUntaggedLen+body {
 		return no
 	}
 	if len(b) < headLen {
@@ -306,25 +307,8 @@ func matchFPDU(b []byte) match {
 	if !op.Invalidates() && rdmap.InvalidateSTag() != 0 {
 		return no
 	}
-	if wire.DDPUntagged(b[2:]).QN() != op.QN() {
+	if wire.DDPUntagged(ddp).QN() != op.QN() {
 		return no
 	}
 	return yes
-}
-
-// bodyLen returns how many bytes follow the DDP header of a message whose
-// length is fixed, -1 for the others.
-func bodyLen(op wire.RDMAPOpcode) int {
-	switch op {
-	case wire.RDMAPReadRequest:
-		return wire.RDMAPReadRequestLen
-	case wire.RDMAPImmediate, wire.RDMAPImmediateSE:
-		return wire.RDMAPImmediateLen
-	case wire.RDMAPAtomicRequest:
-		return wire.RDMAPAtomicRequestLen
-	case wire.RDMAPAtomicResponse:
-		return wire.RDMAPAtomicResponseLen
-	default:
-		return -1
-	}
 }

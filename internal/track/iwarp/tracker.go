@@ -15,7 +15,7 @@ type Limits struct {
 
 // DefaultLimits suits captures of busy hosts.
 func DefaultLimits() Limits {
-	return Limits{Limits: tcpstream.DefaultLimits(), Conns: 65536}
+	return Limits{Limits: tcpstream.DefaultLimits(), Conns: 16384}
 }
 
 // Tracker follows the TCP connections of a capture. The zero value is not

@@ -48,7 +48,7 @@ func (w *window) add(c tcpstream.Chunk) {
 	})
 }
 
-// addHole appends n missing bytes, the rest of a segment when cut is set.
+// addHole appends n missing bytes of the gap c.
 func (w *window) addHole(n int64, c tcpstream.Chunk) {
 	lo := w.end()
 	w.room(int(n))

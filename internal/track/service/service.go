@@ -10,7 +10,7 @@ import (
 
 // Endpoint is one queue pair: packets for it carry its address and number.
 type Endpoint struct {
-	Addr netip.Addr // IP address or GID; the LID on a local InfiniBand subnet
+	Addr netip.Addr // as wire.Frame.Addresses gives it
 	QPN  uint32
 }
 
@@ -88,10 +88,10 @@ func IsCM(f *wire.Frame) bool {
 // Observe learns from a CM message. A REQ names the service and the active
 // side's queue pair, the REP the passive side's (IBTA vol. 1, 12.6).
 func (t *Tracker) Observe(f *wire.Frame, number int) {
-	src, dst := Addresses(f)
+	src, dst := f.Addresses()
 	if h, ok := f.Last(wire.HdrCMReq); ok && f.Whole(h) != nil {
 		req := wire.CMReq(f.Whole(h))
-		upper := wire.UpperOfService(req.ServiceID(), consumerData(f))
+		upper := wire.UpperOfService(req.ServiceID(), wire.CMIPPrivate(f.View(wire.HdrCMIPPrivate)).PrivateData())
 		if upper == wire.UpperUnknown && !t.known(Endpoint{src, req.LocalQPN()}) {
 			return
 		}
@@ -113,15 +113,6 @@ func (t *Tracker) Observe(f *wire.Frame, number int) {
 	}
 }
 
-// consumerData is the private data behind the rdma_cm header of a REQ.
-func consumerData(f *wire.Frame) []byte {
-	b := f.View(wire.HdrCMIPPrivate)
-	if len(b) < wire.CMIPPrivateLen {
-		return nil
-	}
-	return b[wire.CMIPPrivateLen:]
-}
-
 // known reports whether the queue pair already carries something, which a new
 // connection for another service ends.
 func (t *Tracker) known(e Endpoint) bool { return t.table.entries[e] != nil }
@@ -130,31 +121,4 @@ func (t *Tracker) add(e Endpoint, number int, upper wire.Upper) {
 	if t.table.Lookup(e, number) != upper {
 		t.table = t.table.with(e, entry{from: number, upper: upper})
 	}
-}
-
-// Addresses returns the innermost source and destination: IP addresses or
-// GIDs, or LIDs as the last two bytes of an otherwise empty address.
-func Addresses(f *wire.Frame) (src, dst netip.Addr) {
-	hdrs := f.Headers()
-	for i := len(hdrs) - 1; i >= 0; i-- {
-		b := f.Whole(hdrs[i])
-		if b == nil {
-			continue
-		}
-		switch hdrs[i].ID {
-		case wire.HdrIPv4:
-			return wire.IPv4Header(b).Src(), wire.IPv4Header(b).Dst()
-		case wire.HdrIPv6:
-			return wire.IPv6Header(b).Src(), wire.IPv6Header(b).Dst()
-		case wire.HdrGRH:
-			return wire.GRH(b).SGID().Unmap(), wire.GRH(b).DGID().Unmap()
-		case wire.HdrLRH:
-			return lid(wire.LRH(b).SLID()), lid(wire.LRH(b).DLID())
-		}
-	}
-	return src, dst
-}
-
-func lid(v uint16) netip.Addr {
-	return netip.AddrFrom16([16]byte{14: byte(v >> 8), 15: byte(v)})
 }

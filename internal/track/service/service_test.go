@@ -125,12 +125,3 @@ func TestUnansweredRequestsAreBounded(t *testing.T) {
 		t.Errorf("%d requests remembered", n)
 	}
 }
-
-func TestAddressesAreTheInnermost(t *testing.T) {
-	f := &wire.Frame{}
-	f.Parse(wire.LinkIB, []byte{0, 2, 0, 4, 0, 7, 0, 3, 0x11, 0, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0}, 0)
-	src, dst := Addresses(f)
-	if src != lid(3) || dst != lid(4) {
-		t.Errorf("%v, %v", src, dst)
-	}
-}

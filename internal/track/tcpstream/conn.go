@@ -2,10 +2,7 @@ package tcpstream
 
 // Conn reassembles the two directions of one connection. Push gives it a
 // segment, after which Next must be called until it has no more.
-type Conn struct {
-	halves [2]half
-	rst    bool
-}
+type Conn struct{ halves [2]half }
 
 // NewConn returns a connection that draws on the budget.
 func NewConn(b *Budget) *Conn {
@@ -29,11 +26,9 @@ func (c *Conn) Push(dir int, s Segment) {
 	if s.Flags&ACK != 0 {
 		c.halves[1-dir].acknowledge(s.Ack)
 	}
-	if s.Flags&RST != 0 {
-		c.rst = true
-		return
+	if s.Flags&RST == 0 { // what a reset carries is no part of the stream (RFC 9293 section 3.5.3)
+		c.halves[dir].push(s)
 	}
-	c.halves[dir].push(s)
 }
 
 // Next returns the next chunk, in the order of the stream within each
@@ -62,9 +57,4 @@ func (c *Conn) Reset() {
 	for i := range c.halves {
 		c.halves[i].reset()
 	}
-	c.rst = false
 }
-
-// Closed reports that the connection was reset or that both ends have sent
-// their FIN.
-func (c *Conn) Closed() bool { return c.rst || c.halves[0].fin && c.halves[1].fin }

@@ -14,22 +14,32 @@ const maxOld = 64 << 20
 // empty and tiny segments are bounded too.
 const storedCost = 128
 
+// maxUnheard and minHeld are how many segments, of how many bytes, are kept
+// behind a hole while the peer says nothing. A receiver acknowledges every
+// segment that comes out of order at once (RFC 5681 section 4.2): one that is
+// silent for so long is not in the capture, and no ACK will tell that the hole
+// was filled.
+const (
+	maxUnheard = 64
+	minHeld    = 64 << 10
+)
+
 // half is one direction. Offsets count from base, the sequence number of the
 // first stream byte, and do not wrap.
 type half struct {
 	budget *Budget
 	known  bool // base is set
-	fin    bool
 	skip   bool // do not wait for holes
 	isn    uint32
 	base   uint32
 	expect int64 // offset of the next byte to deliver
 	acked  int64 // the peer has every byte before this offset
 
-	cut    piece // rest of a delivered segment that was not captured
-	cur    piece // the segment just pushed, when it can be delivered
-	stored []piece
-	held   int // bytes charged for stored
+	unheard int   // segments stored since the peer was heard
+	cut     piece // rest of a delivered segment that was not captured
+	cur     piece // the segment just pushed, when it can be delivered
+	stored  []piece
+	held    int // bytes charged for stored
 }
 
 // piece is a segment, or what is left of it, at its place in the stream.
@@ -57,9 +67,6 @@ func (h *half) push(s Segment) {
 		h.base = s.Seq
 		h.isn = s.Seq - 1
 	}
-	if s.Flags&FIN != 0 {
-		h.fin = true
-	}
 	p := piece{Segment: s, off: h.offset(s.Seq)}
 	switch {
 	case p.end() <= h.expect || s.Len == 0: // seen before, or nothing in it
@@ -81,6 +88,7 @@ func (h *half) offset(seq uint32) int64 {
 }
 
 func (h *half) acknowledge(ack uint32) {
+	h.unheard = 0
 	if h.known {
 		h.acked = max(h.acked, h.offset(ack))
 	}
@@ -95,7 +103,9 @@ func (h *half) store(p piece) {
 	p.Payload = slices.Clone(p.Payload)
 	h.stored = slices.Insert(h.stored, at, p)
 	h.charge(len(p.Payload) + storedCost)
-	if h.held > h.budget.limits.PerStream || h.budget.Full() {
+	h.unheard++
+	alone := h.unheard > maxUnheard && h.held > minHeld
+	if alone || h.held > h.budget.limits.PerStream || h.budget.Full() {
 		h.skip = true
 	}
 }
@@ -136,7 +146,7 @@ func (h *half) next() (Chunk, bool) {
 			return h.deliver(p)
 		}
 	}
-	h.skip = false
+	h.skip, h.unheard = false, 0
 	return Chunk{}, false
 }
 

@@ -7,16 +7,18 @@
 // feeds it segments and pulls chunks, and it keeps no memory of the caller's.
 package tcpstream
 
+import "github.com/rocecap/rocecap/internal/wire"
+
 // Flags is the low octet of the TCP flags, with the bits of the TCP header
 // (RFC 9293 section 3.1).
 type Flags uint8
 
 // The flags that matter here.
 const (
-	FIN Flags = 0x01
-	SYN Flags = 0x02
-	RST Flags = 0x04
-	ACK Flags = 0x10
+	FIN Flags = wire.TCPFin
+	SYN Flags = wire.TCPSyn
+	RST Flags = wire.TCPReset
+	ACK Flags = wire.TCPAck
 )
 
 // Segment is one captured TCP segment.
@@ -60,7 +62,7 @@ type Limits struct {
 
 // DefaultLimits holds the reordering of a fast link without letting a capture
 // full of holes take the machine's memory.
-func DefaultLimits() Limits { return Limits{PerStream: 8 << 20, Total: 256 << 20} }
+func DefaultLimits() Limits { return Limits{PerStream: 8 << 20, Total: 32 << 20} }
 
 // Budget is the memory that many connections share.
 type Budget struct {

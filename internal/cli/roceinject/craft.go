@@ -1,0 +1,176 @@
+package roceinject
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rocecap/rocecap/internal/cli"
+	"github.com/rocecap/rocecap/internal/craft"
+	"github.com/rocecap/rocecap/internal/craft/script"
+	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/present/packet"
+	"github.com/rocecap/rocecap/internal/present/text"
+)
+
+// craftOptions are the flags of `roceinject craft`.
+type craftOptions struct {
+	streams cli.Streams
+	recipe  recipeFlags
+	file    string
+	write   string
+	format  string
+	tree    bool
+}
+
+func newCraft(s cli.Streams) *cobra.Command {
+	o := &craftOptions{streams: s}
+	cmd := &cobra.Command{
+		Use:   "craft OPCODE | -f FILE",
+		Short: "Make packets and write them to a capture, or print them",
+		Long: `craft makes a packet of an opcode, such as "rc write-only" or "ud send-only", or
+the packets of a YAML script. They are written to -w, or printed as rocecap
+decode prints them.
+
+Every field has a default. --set FIELD=VALUE changes one, by its filter name
+(rocecap fields lists them); the flags below are short for the usual ones.
+Values that do not fit their field are refused; a packet that no stack should
+accept is made when it is asked for.`,
+		Example: `  roceinject craft rc write-only --qp 0x11 --psn 0x10 --rkey 0x1234 --va 0x1000 --payload text:hello -w out.pcap
+  roceinject craft rc send-only --payload zero:1024 --icrc flip:0 -V
+  roceinject craft cnp --base rocev2-ipv6 --dst 2001:db8::5 --qp 0x22
+  roceinject craft rc send-only --count 100 --step infiniband.bth.psn=1 -w burst.pcapng
+  roceinject craft -f packets.yaml -w out.pcap
+  rocecap decode -T yaml in.pcap | roceinject craft -f - -w again.pcap`,
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	f := cmd.Flags()
+	o.recipe.register(f)
+	f.StringVarP(&o.file, "file", "f", "", "make the packets of the YAML script `FILE`; - is the standard input")
+	f.StringVarP(&o.write, "write", "w", "", "write them to `FILE` (pcap or pcapng by its name; - is stdout)")
+	f.BoolVarP(&o.tree, "verbose", "V", false, "print every field")
+	f.StringVarP(&o.format, "type", "T", "text", "print them as `FORMAT`: text, json or yaml")
+	return cmd
+}
+
+func (o *craftOptions) run(args []string) error {
+	s, err := o.script(args)
+	if err != nil {
+		return err
+	}
+	if o.write != "" {
+		return writePackets(o.write, s)
+	}
+	printer, err := o.printer()
+	if err != nil {
+		return err
+	}
+	return printPackets(o.streams, s, printer)
+}
+
+// script is what to make: of a file, or of the command line.
+func (o *craftOptions) script(args []string) (script.Script, error) {
+	if o.file != "" {
+		if len(args) > 0 {
+			return nil, errors.New("craft: an opcode and -f exclude each other")
+		}
+		return readScript(o.file)
+	}
+	if len(args) == 0 {
+		return nil, errors.New("craft: which opcode? `rocecap opcodes` lists them")
+	}
+	item, err := o.recipe.item(strings.Join(args, " "))
+	if err != nil {
+		return nil, err
+	}
+	return script.Script{item}, nil
+}
+
+// readScript reads a script; the files that its payloads name are read too.
+func readScript(name string) (script.Script, error) {
+	var content []byte
+	var err error
+	if name == "-" {
+		content, err = readAll(os.Stdin)
+	} else {
+		content, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := script.Parse(content, os.ReadFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// printer prints packets.
+type printer interface {
+	Append(dst []byte, p *packet.Packet) []byte
+}
+
+func (o *craftOptions) printer() (printer, error) {
+	palette := text.NewPalette(o.streams.Coloured())
+	switch {
+	case o.format == "json":
+		return text.JSON{}, nil
+	case o.format == "yaml":
+		return text.YAML{}, nil
+	case o.format != "text":
+		return nil, fmt.Errorf("-T %s: the formats are text, json and yaml", o.format)
+	case o.tree:
+		return &text.Tree{Palette: palette}, nil
+	}
+	return &text.Line{Palette: palette}, nil
+}
+
+func printPackets(s cli.Streams, list script.Script, out printer) error {
+	p := packet.Packet{Interface: -1}
+	var line []byte
+	return list.Each(func(r *craft.Recipe) error {
+		img, err := craft.Build(r)
+		if err != nil {
+			return err
+		}
+		p.Number++
+		p.Parse(r.Link, img.Data, img.WireLen)
+		line = out.Append(line[:0], &p)
+		_, err = s.Out.Write(line)
+		return err
+	})
+}
+
+// gap is the time between packets in a capture, in nanoseconds.
+const gap = 1000
+
+// writePackets writes the packets of a script to a capture, a microsecond
+// apart.
+func writePackets(name string, list script.Script) error {
+	var w capfile.Writer
+	var at int64
+	err := list.Each(func(r *craft.Recipe) error {
+		img, err := craft.Build(r)
+		if err != nil {
+			return err
+		}
+		if w == nil {
+			if w, err = capfile.Create(name, capfile.Interface{Link: r.Link, FCSLen: -1}); err != nil {
+				return err
+			}
+		}
+		rec := capfile.Record{Data: img.Data, WireLen: img.WireLen, Time: at, HasTime: true, Interface: -1, Link: r.Link, FCSLen: -1}
+		at += gap
+		return w.Write(&rec)
+	})
+	if w == nil {
+		if err == nil {
+			err = errors.New("craft: the script makes no packet")
+		}
+		return err
+	}
+	return errors.Join(err, w.Close())
+}

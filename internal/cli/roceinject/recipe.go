@@ -1,0 +1,296 @@
+package roceinject
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rocecap/rocecap/internal/craft"
+	"github.com/rocecap/rocecap/internal/craft/script"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// recipeFlags describe one packet on the command line.
+type recipeFlags struct {
+	flags    *pflag.FlagSet
+	base     string
+	set      []string
+	step     []string
+	count    int
+	payload  string
+	pad      int
+	icrc     string
+	vcrc     string
+	edits    []string
+	trailer  string
+	vlans    []string
+	vxlan    string
+	src, dst string
+}
+
+// shorts are flags that stand for a field.
+var shorts = [...]struct{ flag, field, help string }{
+	{"smac", "eth.src", "source MAC address"},
+	{"dmac", "eth.dst", "destination MAC address"},
+	{"sport", "udp.srcport", "UDP source port"},
+	{"tos", "ip.dsfield", "IPv4 TOS"},
+	{"ttl", "ip.ttl", "IPv4 TTL"},
+	{"qp", "infiniband.bth.destqp", "destination QP"},
+	{"psn", "infiniband.bth.psn", "packet sequence number"},
+	{"pkey", "infiniband.bth.p_key", "partition key"},
+	{"ackreq", "infiniband.bth.a", "acknowledge request, 0 or 1"},
+	{"se", "infiniband.bth.se", "solicited event, 0 or 1"},
+	{"migreq", "infiniband.bth.m", "MigReq, 0 or 1"},
+	{"fecn", "infiniband.bth.fecn", "FECN, 0 or 1"},
+	{"becn", "infiniband.bth.becn", "BECN, 0 or 1"},
+	{"va", "infiniband.reth.va", "virtual address"},
+	{"rkey", "infiniband.reth.r_key", "remote key"},
+	{"len", "infiniband.reth.dmalen", "DMA length"},
+	{"swap", "infiniband.atomiceth.swapdt", "value to swap in, or to add"},
+	{"compare", "infiniband.atomiceth.cmpdt", "value to compare with"},
+	{"original", "infiniband.atomicacketh.origremdt", "value before the operation"},
+	{"imm", "infiniband.immdt.data", "immediate data"},
+	{"inv", "infiniband.ieth.r_key", "remote key to invalidate"},
+	{"qkey", "infiniband.deth.q_key", "queue key"},
+	{"srcqp", "infiniband.deth.srcqp", "source QP"},
+	{"srqn", "infiniband.xrceth.srqn", "XRC shared receive queue"},
+	{"syndrome", "infiniband.aeth.syndrome", "AETH syndrome"},
+	{"msn", "infiniband.aeth.msn", "message sequence number"},
+}
+
+func (o *recipeFlags) register(f *pflag.FlagSet) {
+	o.flags = f
+	f.StringVar(&o.base, "base", "rocev2", "what the packet lies in: `BASE` is "+baseNames())
+	f.StringVar(&o.src, "src", "", "source `ADDRESS`: IP or GID, or LID in ib")
+	f.StringVar(&o.dst, "dst", "", "destination `ADDRESS`")
+	for _, s := range shorts {
+		f.String(s.flag, "", s.help+" (`VALUE` of "+s.field+")")
+	}
+	f.StringArrayVar(&o.set, "set", nil, "set a field: `FIELD=VALUE`, by filter name (repeatable)")
+	f.StringArrayVar(&o.step, "step", nil, "make a field count from packet to packet: `FIELD=N`")
+	f.IntVar(&o.count, "count", 1, "make `N` packets")
+	f.StringVar(&o.payload, "payload", "", "payload: `BYTES` in hexadecimal, text:TEXT, zero:N or @FILE")
+	f.IntVar(&o.pad, "pad", craft.AutoPad, "`N` pad bytes behind the payload, whatever PadCnt says")
+	f.StringVar(&o.icrc, "icrc", "auto", "the ICRC: `HOW` is auto, none, wrong, flip:BIT or a value")
+	f.StringVar(&o.vcrc, "vcrc", "auto", "the VCRC of native InfiniBand, as --icrc")
+	f.StringArrayVar(&o.edits, "edit", nil, "replace bytes when all is computed: `OFFSET=BYTES`")
+	f.StringVar(&o.trailer, "trailer", "", "`BYTES` behind the packet, such as an FCS")
+	f.StringArrayVar(&o.vlans, "vlan", nil, "put the packet into VLAN `ID` (repeatable, outermost first)")
+	f.StringVar(&o.vxlan, "vxlan", "", "put the packet into VXLAN `VNI`")
+}
+
+func baseNames() string {
+	var names []string
+	for _, b := range craft.Bases() {
+		names = append(names, b.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// item makes the script's item that the flags say.
+func (o *recipeFlags) item(opcode string) (*script.Item, error) {
+	op, err := craft.ParseOpcode(opcode)
+	if err != nil {
+		return nil, err
+	}
+	r, err := craft.NewRecipe(o.base, op)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range []func(*craft.Recipe) error{o.bytes, o.addresses, o.fields, o.wrap, o.seal} {
+		if err := step(r); err != nil {
+			return nil, err
+		}
+	}
+	if o.count < 1 {
+		return nil, fmt.Errorf("--count %d: want at least one packet", o.count)
+	}
+	item := &script.Item{Recipe: r, Repeat: o.count}
+	for _, s := range o.step {
+		c, err := counter(r, s)
+		if err != nil {
+			return nil, err
+		}
+		item.Counters = append(item.Counters, c)
+	}
+	return item, nil
+}
+
+// fields sets what the short flags and --set say.
+func (o *recipeFlags) fields(r *craft.Recipe) error {
+	for _, s := range shorts {
+		if !o.flags.Changed(s.flag) {
+			continue
+		}
+		value, err := o.flags.GetString(s.flag)
+		if err != nil {
+			return err
+		}
+		if err := r.Put(s.field, value); err != nil {
+			return fmt.Errorf("--%s: %w", s.flag, err)
+		}
+	}
+	for _, s := range o.set {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return fmt.Errorf("--set %s: want FIELD=VALUE", s)
+		}
+		if err := r.Put(name, value); err != nil {
+			return fmt.Errorf("--set %s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// addresses sets source and destination of the base's own kind.
+func (o *recipeFlags) addresses(r *craft.Recipe) error {
+	for _, a := range []struct{ flag, text, end string }{{"src", o.src, "src"}, {"dst", o.dst, "dst"}} {
+		if a.text == "" {
+			continue
+		}
+		if err := r.Put(addressField(r, a.text, a.end), a.text); err != nil {
+			return fmt.Errorf("--%s: %w", a.flag, err)
+		}
+	}
+	return nil
+}
+
+func addressField(r *craft.Recipe, text, end string) string {
+	short := end[:1]
+	has := func(id wire.HeaderID) bool {
+		for _, l := range r.Layers {
+			if l.ID == id {
+				return true
+			}
+		}
+		return false
+	}
+	_, notIP := netip.ParseAddr(text)
+	switch {
+	case has(wire.HdrIPv4):
+		return "ip." + end
+	case has(wire.HdrIPv6):
+		return "ipv6." + end
+	case has(wire.HdrGRH) && notIP == nil:
+		return "infiniband.grh." + short + "gid"
+	}
+	return "infiniband.lrh." + short + "lid"
+}
+
+func (o *recipeFlags) bytes(r *craft.Recipe) (err error) {
+	if r.Payload, err = payload(o.payload); err != nil {
+		return fmt.Errorf("--payload: %w", err)
+	}
+	if r.Trailer, err = payload(o.trailer); err != nil {
+		return fmt.Errorf("--trailer: %w", err)
+	}
+	r.Pad = o.pad
+	for _, e := range o.edits {
+		at, data, _ := strings.Cut(e, "=")
+		off, err := strconv.ParseUint(at, 0, 16)
+		b, bad := payload(data)
+		if err != nil || bad != nil || len(b) == 0 {
+			return fmt.Errorf("--edit %s: want OFFSET=BYTES", e)
+		}
+		r.Edits = append(r.Edits, craft.Edit{Off: int(off), Bytes: b})
+	}
+	return nil
+}
+
+// maxZeros bounds zero:N; no packet is longer.
+const maxZeros = 1 << 16
+
+// payload reads bytes as the flags give them.
+func payload(text string) ([]byte, error) {
+	switch {
+	case strings.HasPrefix(text, "@"):
+		return os.ReadFile(text[1:])
+	case strings.HasPrefix(text, "text:"):
+		return []byte(text[5:]), nil
+	case strings.HasPrefix(text, "zero:"):
+		n, err := strconv.ParseUint(text[5:], 0, 32)
+		if err != nil || n > maxZeros {
+			return nil, fmt.Errorf("%q: want a number up to %d", text, maxZeros)
+		}
+		return make([]byte, n), nil
+	}
+	b, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
+	if err != nil {
+		return nil, fmt.Errorf("%q: want hexadecimal bytes, text:TEXT, zero:N or @FILE", text)
+	}
+	return b, nil
+}
+
+// wrap puts the packet into VXLAN and VLANs.
+func (o *recipeFlags) wrap(r *craft.Recipe) error {
+	if len(o.vlans) > 0 && r.Layers[0].ID != wire.HdrEthernet {
+		return fmt.Errorf("--vlan: %s has no Ethernet header", o.base)
+	}
+	if o.vxlan != "" {
+		if r.Layers[0].ID != wire.HdrEthernet {
+			return fmt.Errorf("--vxlan: %s has no Ethernet header", o.base)
+		}
+		vni, err := craft.ParseSetting(craft.FieldOf(wire.HdrVXLAN, "vni"), o.vxlan)
+		if err != nil {
+			return fmt.Errorf("--vxlan: %w", err)
+		}
+		r.Wrap(0, craft.Layer{ID: wire.HdrEthernet}, craft.Layer{ID: wire.HdrIPv4}, craft.Layer{ID: wire.HdrUDP},
+			craft.Layer{ID: wire.HdrVXLAN, Set: []craft.Setting{vni}})
+	}
+	for i, text := range o.vlans {
+		id, err := craft.ParseSetting(craft.FieldOf(wire.HdrVLAN, "id"), text)
+		if err != nil {
+			return fmt.Errorf("--vlan: %w", err)
+		}
+		r.Wrap(1+i, craft.Layer{ID: wire.HdrVLAN, Set: []craft.Setting{id}})
+	}
+	return nil
+}
+
+func (o *recipeFlags) seal(r *craft.Recipe) (err error) {
+	if r.ICRC, err = craft.ParseCRC(o.icrc); err != nil {
+		return fmt.Errorf("--icrc: %w", err)
+	}
+	if r.VCRC, err = craft.ParseCRC(o.vcrc); err != nil {
+		return fmt.Errorf("--vcrc: %w", err)
+	}
+	return nil
+}
+
+// counter reads FIELD=N; the field begins at its value in the recipe.
+func counter(r *craft.Recipe, text string) (script.Counter, error) {
+	name, step, _ := strings.Cut(text, "=")
+	n, err := strconv.ParseInt(step, 0, 64)
+	if err != nil {
+		return script.Counter{}, fmt.Errorf("--step %s: want FIELD=N", text)
+	}
+	for i := len(r.Layers) - 1; i >= 0; i-- {
+		f := craft.FullField(r.Layers[i].ID, name)
+		if f == nil {
+			continue
+		}
+		if f.Kind != wire.Uint || f.Scale != 0 {
+			return script.Counter{}, fmt.Errorf("--step %s: %s cannot count", text, f.Name)
+		}
+		start, err := builtValue(r, i, f)
+		return script.Counter{Layer: i, Field: f, Start: start, Step: uint64(n)}, err
+	}
+	return script.Counter{}, fmt.Errorf("--step %s: no header of the packet has that field", text)
+}
+
+// builtValue is what a field of layer i is in the packet.
+func builtValue(r *craft.Recipe, i int, f *wire.Field) (uint64, error) {
+	img, err := craft.Build(r)
+	if err != nil {
+		return 0, err
+	}
+	return f.Value(img.Data[img.Layers[i].Off:]), nil
+}
+
+func readAll(f *os.File) ([]byte, error) { return io.ReadAll(f) }

@@ -1,0 +1,379 @@
+package script
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/rocecap/rocecap/internal/craft"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Parse reads a script. read gives the contents of a payload's file; it is nil
+// where files are not allowed.
+func Parse(text []byte, read func(name string) ([]byte, error)) (Script, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil
+	}
+	p := &parser{read: read}
+	return p.script(doc.Content[0])
+}
+
+type parser struct {
+	read func(name string) ([]byte, error)
+}
+
+func at(n *yaml.Node, format string, args ...any) error {
+	return &Error{n.Line, n.Column, fmt.Sprintf(format, args...)}
+}
+
+// wrap gives an error of a value its place.
+func wrap(n *yaml.Node, err error) error {
+	if err == nil {
+		return nil
+	}
+	return at(n, "%v", err)
+}
+
+func (p *parser) script(n *yaml.Node) (Script, error) {
+	if n.Kind == yaml.MappingNode { // a single packet
+		item, err := p.item(n)
+		return Script{item}, err
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, at(n, "want a list of packets")
+	}
+	var s Script
+	for _, c := range n.Content {
+		item, err := p.item(c)
+		if err != nil {
+			return nil, err
+		}
+		s = append(s, item)
+	}
+	return s, nil
+}
+
+// pairs calls do with each key and value of a mapping.
+func pairs(n *yaml.Node, do func(key string, k, v *yaml.Node) error) error {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return at(n, "want names with values")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if err := do(n.Content[i].Value, n.Content[i], n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the value of a key, nil when the mapping does not have it.
+func find(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// item reads a packet or a sequence. What the packet is made of comes first,
+// because settings need the headers to be there.
+func (p *parser) item(n *yaml.Node) (*Item, error) {
+	if n.Kind != yaml.MappingNode {
+		return nil, at(n, "want a packet: layers, or base and op, or a sequence")
+	}
+	item := &Item{Repeat: 1}
+	var err error
+	switch layers, op, sequence := find(n, "layers"), find(n, "op"), find(n, "sequence"); {
+	case sequence != nil:
+		item.Sequence, err = p.script(sequence)
+	case layers != nil:
+		err = p.layers(item, layers)
+	case op != nil:
+		err = p.short(item, op, find(n, "base"))
+	default:
+		err = at(n, "want layers, or base and op, or a sequence")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return item, pairs(n, func(key string, k, v *yaml.Node) error { return p.part(item, key, k, v) })
+}
+
+func (p *parser) short(item *Item, op, base *yaml.Node) error {
+	code, err := craft.ParseOpcode(op.Value)
+	if err != nil {
+		return wrap(op, err)
+	}
+	name := "rocev2"
+	if base != nil {
+		name = base.Value
+	} else {
+		base = op
+	}
+	item.Recipe, err = craft.NewRecipe(name, code)
+	return wrap(base, err)
+}
+
+func (p *parser) part(item *Item, key string, k, v *yaml.Node) error {
+	switch key {
+	case "layers", "op", "base", "sequence":
+		return nil // read before
+	case "repeat":
+		n, err := strconv.ParseUint(v.Value, 0, 32)
+		if err != nil {
+			return at(v, "repeat: want a number")
+		}
+		item.Repeat = int(n)
+		return nil
+	}
+	r := item.Recipe
+	if r == nil {
+		return at(k, "a sequence has no %s", key)
+	}
+	var err error
+	switch key {
+	case "set":
+		return pairs(v, func(name string, k, v *yaml.Node) error { return p.set(item, name, k, v) })
+	case "payload":
+		r.Payload, err = p.bytes(v)
+	case "trailer":
+		r.Trailer, err = p.bytes(v)
+	case "icrc":
+		r.ICRC, err = craft.ParseCRC(v.Value)
+	case "vcrc":
+		r.VCRC, err = craft.ParseCRC(v.Value)
+	case "pad":
+		r.Pad, err = number(v)
+	case "snap":
+		r.Snap, err = number(v)
+	case "link":
+		r.Link, err = linkType(v)
+	case "edits":
+		r.Edits, err = p.edits(v)
+	default:
+		return at(k, "unknown key %q", key)
+	}
+	if err != nil {
+		if _, placed := err.(*Error); placed { //nolint:errorlint // made here
+			return err
+		}
+		return at(v, "%s: %v", key, err)
+	}
+	return nil
+}
+
+// set sets a field of the innermost layer that has it.
+func (p *parser) set(item *Item, name string, k, v *yaml.Node) error {
+	layers := item.Recipe.Layers
+	for i := len(layers) - 1; i >= 0; i-- {
+		if f := craft.FullField(layers[i].ID, name); f != nil {
+			return p.field(item, i, f, v)
+		}
+	}
+	return at(k, "no header of the packet has a field %s", name)
+}
+
+func (p *parser) layers(item *Item, n *yaml.Node) error {
+	item.Recipe = &craft.Recipe{Link: wire.LinkEthernet, Pad: craft.AutoPad}
+	if n.Kind != yaml.SequenceNode {
+		return at(n, "layers: want a list of headers")
+	}
+	for _, c := range n.Content {
+		switch {
+		case c.Kind == yaml.ScalarNode:
+			if err := p.layer(item, c.Value, c, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}); err != nil {
+				return err
+			}
+		case c.Kind == yaml.MappingNode && len(c.Content) == 2:
+			if err := p.layer(item, c.Content[0].Value, c.Content[0], c.Content[1]); err != nil {
+				return err
+			}
+		default:
+			return at(c, "want one header with its fields")
+		}
+	}
+	return nil
+}
+
+func (p *parser) layer(item *Item, name string, k, v *yaml.Node) error {
+	id, ok := craft.LayerByName(name)
+	if !ok {
+		return at(k, "no header is called %q", name)
+	}
+	r := item.Recipe
+	r.Layers = append(r.Layers, craft.Layer{ID: id})
+	i := len(r.Layers) - 1
+	return pairs(v, func(key string, k, v *yaml.Node) error {
+		switch key {
+		case "tail":
+			tail, err := p.bytes(v)
+			r.Layers[i].Tail = tail
+			return err
+		case "header_size":
+			n, err := number(v)
+			r.Layers[i].Len = n
+			return wrap(v, err)
+		}
+		f := craft.FieldOf(id, key)
+		if f == nil {
+			return at(k, "%s has no field %q", name, key)
+		}
+		return p.field(item, i, f, v)
+	})
+}
+
+// field reads a value or a counter.
+func (p *parser) field(item *Item, layer int, f *wire.Field, v *yaml.Node) error {
+	if v.Kind == yaml.MappingNode {
+		return counter(item, layer, f, v)
+	}
+	if v.Kind != yaml.ScalarNode {
+		return at(v, "%s: want a value", f.Name)
+	}
+	s, err := craft.ParseSetting(f, v.Value)
+	if err != nil {
+		return wrap(v, err)
+	}
+	item.Recipe.Layers[layer].Put(s)
+	return nil
+}
+
+func counter(item *Item, layer int, f *wire.Field, v *yaml.Node) error {
+	if f.Kind != wire.Uint || f.Scale != 0 {
+		return at(v, "%s cannot count", f.Name)
+	}
+	c := Counter{Layer: layer, Field: f, Step: 1}
+	err := pairs(v, func(key string, k, v *yaml.Node) error {
+		n, err := strconv.ParseInt(v.Value, 0, 64)
+		u, uerr := strconv.ParseUint(v.Value, 0, 64)
+		if err != nil && uerr != nil {
+			return at(v, "%s: want a number", key)
+		}
+		if uerr != nil {
+			u = uint64(n) // a step may go down
+		}
+		switch key {
+		case "start":
+			c.Start = u
+		case "step":
+			c.Step = u
+		default:
+			return at(k, "a counter has start and step, not %q", key)
+		}
+		return nil
+	})
+	item.Counters = append(item.Counters, c)
+	return err
+}
+
+// bytes reads a run of bytes: hexadecimal digits, or how to make them.
+func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
+	if v.Kind == yaml.ScalarNode {
+		b, err := hex.DecodeString(strings.NewReplacer(" ", "", "\n", "").Replace(v.Value))
+		if err != nil {
+			return nil, at(v, "want bytes in hexadecimal")
+		}
+		return b, nil
+	}
+	var out []byte
+	return out, pairs(v, func(key string, k, v *yaml.Node) error {
+		var err error
+		switch key {
+		case "text":
+			out = append(out, v.Value...)
+		case "hex":
+			var b []byte
+			b, err = p.bytes(v)
+			out = append(out, b...)
+		case "size":
+			var n int
+			if n, err = number(v); err == nil {
+				out = append(out, make([]byte, n)...)
+			}
+		case "file":
+			if p.read == nil {
+				return at(v, "files are not read here")
+			}
+			var b []byte
+			b, err = p.read(v.Value)
+			out = append(out, b...)
+		default:
+			return at(k, "bytes are given as text, hex, size or file, not %q", key)
+		}
+		return wrap(v, err)
+	})
+}
+
+func (p *parser) edits(v *yaml.Node) (edits []craft.Edit, err error) {
+	if v.Kind != yaml.SequenceNode {
+		return nil, at(v, "want a list of edits")
+	}
+	for _, c := range v.Content {
+		var e craft.Edit
+		err := pairs(c, func(key string, k, v *yaml.Node) (err error) {
+			switch key {
+			case "at":
+				e.Off, err = number(v)
+			case "bytes":
+				e.Bytes, err = p.bytes(v)
+			default:
+				return at(k, "an edit has at and bytes, not %q", key)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// maxSize bounds sizes, so that a slip of the pen does not fill the memory.
+const maxSize = 1 << 20
+
+func number(v *yaml.Node) (int, error) {
+	n, err := strconv.ParseUint(v.Value, 0, 32)
+	if err != nil || n > maxSize {
+		return 0, at(v, "want a number up to %d", maxSize)
+	}
+	return int(n), nil
+}
+
+// links are the link types by name.
+var links = [...]struct {
+	name string
+	link wire.LinkType
+}{
+	{"ethernet", wire.LinkEthernet},
+	{"ip", wire.LinkRawIP},
+	{"sll", wire.LinkSLL},
+	{"sll2", wire.LinkSLL2},
+	{"erf", wire.LinkERF},
+	{"ipv4", wire.LinkIPv4},
+	{"ipv6", wire.LinkIPv6},
+	{"ipoib", wire.LinkIPoIB},
+	{"infiniband", wire.LinkIB},
+}
+
+func linkType(v *yaml.Node) (wire.LinkType, error) {
+	for _, l := range links {
+		if l.name == v.Value {
+			return l.link, nil
+		}
+	}
+	n, err := strconv.ParseUint(v.Value, 0, 16)
+	return wire.LinkType(n), err
+}
