@@ -358,3 +358,12 @@ func TestSendPayloadIsDataUntilTheUserSaysItIsNVMe(t *testing.T) {
 		t.Errorf("info %q guesses", p[0].Info)
 	}
 }
+
+// MPA start-up frames carry no DDP.
+func TestDDPIsAFilterOfItsOwn(t *testing.T) {
+	file := pcaps(t, "iw_rping.pcap")
+	ddp := mustRun(t, "decode", "-Y", "iwarp_ddp", file)
+	if ddp == "" || ddp != mustRun(t, "decode", "-Y", "iwarp_rdma", file) || ddp == mustRun(t, "decode", "-Y", "iwarp_mpa", file) {
+		t.Errorf("iwarp_ddp lets pass:\n%s", ddp)
+	}
+}
