@@ -33,6 +33,7 @@ var derived = []Ref{
 	{Name: "infiniband.payload.len", Title: "Payload length on the wire, pad left out", Kind: Uint, derive: payloadLen},
 
 	{Name: "iwarp_mpa", Title: "iWARP Marker PDU Aligned framing", Kind: None, derive: protocol(hasPDU)},
+	{Name: "iwarp_ddp_rdmap", Title: "iWARP DDP and RDMAP", Kind: None, derive: protocol(hasDDP)},
 	{Name: "iwarp_ddp", Title: "iWARP Direct Data Placement", Kind: None, derive: protocol(hasDDP)},
 	{Name: "iwarp_mpa.crc.computed", Title: "Computed CRC32c", Kind: Uint, Base: wire.Hex, digits: 8, derive: fpduCRC},
 	{Name: "iwarp_mpa.crc.status", Title: "CRC32c verdict", Kind: Text, derive: fpduStatus},
