@@ -6,7 +6,7 @@ set -euo pipefail
 declare -A package=([gcc]="gcc libc6-dev" [qemu-system-x86_64]=qemu-system-x86 [ip]=iproute2 [flock]=util-linux) # the others are named as their package
 missing=()
 packages=()
-for tool in tshark tcpdump zstd "$@"; do
+for tool in tshark tcpdump zstd ip "$@"; do
 	command -v "$tool" >/dev/null && continue
 	missing+=("$tool")
 	read -ra names <<<"${package[$tool]:-$tool}"

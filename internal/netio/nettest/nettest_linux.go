@@ -1,0 +1,105 @@
+package nettest
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/rocecap/rocecap/internal/testneed"
+)
+
+// Names of the two ends of the cable between a Pair's namespaces.
+const (
+	LeftInterface  = "left0"
+	RightInterface = "right0"
+)
+
+// Namespace is an empty network: nothing but a loopback interface.
+type Namespace struct {
+	fd int
+}
+
+// New makes a namespace, which ends with the test. The test is skipped when it
+// is not run by root.
+func New(t testing.TB) *Namespace {
+	t.Helper()
+	testneed.Root(t)
+	n := &Namespace{fd: -1}
+	inside(t, func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() {
+		var err error
+		if n.fd, err = unix.Open(threadNamespace, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+			t.Fatalf("open the new network namespace: %v", err)
+		}
+	})
+	t.Cleanup(func() { _ = unix.Close(n.fd) })
+	return n
+}
+
+// Do runs f inside the namespace, in the calling goroutine: sockets that f
+// opens belong to the namespace for good, goroutines that it starts do not.
+func (n *Namespace) Do(t testing.TB, f func()) {
+	t.Helper()
+	inside(t, func() error { return unix.Setns(n.fd, unix.CLONE_NEWNET) }, f)
+}
+
+// IP runs the program ip inside the namespace: IP(t, "link set lo up").
+func (n *Namespace) IP(t testing.TB, arguments string) {
+	t.Helper()
+	n.Run(t, "ip", arguments)
+}
+
+// Run runs a program inside the namespace. The test is skipped when there is no
+// such program, and fails when the program does.
+func (n *Namespace) Run(t testing.TB, program, arguments string) {
+	t.Helper()
+	path := testneed.Tool(t, program)
+	n.Do(t, func() {
+		if out, err := exec.Command(path, strings.Fields(arguments)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v\n%s", program, arguments, err, out)
+		}
+	})
+}
+
+// Pair makes two namespaces joined by a cable, a veth pair, whose ends are up
+// and have no address.
+func Pair(t testing.TB) (left, right *Namespace) {
+	t.Helper()
+	left, right = New(t), New(t)
+	there := fmt.Sprintf("/proc/%d/fd/%d", unix.Getpid(), right.fd)
+	left.IP(t, "link add "+LeftInterface+" type veth peer name "+RightInterface+" netns "+there)
+	left.IP(t, "link set "+LeftInterface+" up")
+	right.IP(t, "link set "+RightInterface+" up")
+	return left, right
+}
+
+const threadNamespace = "/proc/thread-self/ns/net"
+
+// inside runs f between enter and the return to the namespace from before. A
+// thread that cannot return is not given back to the scheduler: it ends with
+// the goroutine.
+func inside(t testing.TB, enter func() error, f func()) {
+	t.Helper()
+	runtime.LockOSThread()
+	before, err := unix.Open(threadNamespace, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		runtime.UnlockOSThread()
+		t.Fatalf("open the network namespace: %v", err)
+	}
+	defer func() {
+		err := unix.Setns(before, unix.CLONE_NEWNET)
+		_ = unix.Close(before)
+		if err != nil {
+			t.Errorf("return to the network namespace from before: %v", err)
+			return
+		}
+		runtime.UnlockOSThread()
+	}()
+	if err := enter(); err != nil {
+		t.Fatalf("enter a network namespace: %v", err)
+	}
+	f()
+}

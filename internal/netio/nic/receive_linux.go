@@ -1,0 +1,261 @@
+package nic
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+const (
+	maxBatch = 256
+	// largeFrame bounds what segmentation offload passes on as one frame.
+	largeFrame = 256 << 10
+	// frameAt is where a received frame begins in its slot: behind the kernel's
+	// header and address, 16 bytes for a link header that ends on a 16-byte
+	// boundary, and the place that we reserve for a VLAN tag (tpacket_rcv).
+	frameAt = (unix.TPACKET_HDRLEN+16+slotAlign-1)&^(slotAlign-1) - wire.EthernetLen + wire.VLANLen
+	// packetTypeAt is where sll_pkttype lies in a slot.
+	packetTypeAt = addressAt + 10
+)
+
+var errSendOnly = errors.New("the interface was opened for sending only")
+
+// receiver is the receiving side of a Link.
+type receiver struct {
+	link     *Link
+	sock     *socket
+	snapLen  int
+	deadline time.Time // the one that is set on the socket
+	large    []byte    // the last frame that was longer than a slot
+	received atomic.Uint64
+	dropped  atomic.Uint64
+
+	mu   sync.Mutex // guards what is below
+	ring *ring
+	next int // the slot that the kernel fills next
+	held int // how many slots before it the last batch still shows
+
+	// One wait's arguments and result, kept here so that it allocates nothing.
+	batch *Batch
+	fault error
+	step  func(fd uintptr) bool
+}
+
+func newReceiver(l *Link, o Options) (*receiver, error) {
+	fd, err := newSocket()
+	if err != nil {
+		return nil, err
+	}
+	r := &receiver{link: l, snapLen: o.SnapLen}
+	r.step = r.ready
+	if err := r.setUp(fd, o); err != nil {
+		_ = unix.Close(fd)
+		if r.ring != nil {
+			r.ring.free()
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// setUp makes the ring before the socket is bound, so that nothing comes from
+// other interfaces and nothing is missed.
+func (r *receiver) setUp(fd int, o Options) error {
+	longest := r.link.iface.MTU + wire.EthernetLen + 2*wire.VLANLen
+	if o.SnapLen > 0 && o.SnapLen < longest {
+		longest = o.SnapLen
+	} else if err := setOption(fd, unix.PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH"); err != nil {
+		return err
+	}
+	if err := setOption(fd, unix.PACKET_RESERVE, wire.VLANLen, "PACKET_RESERVE"); err != nil {
+		return err
+	}
+	if o.IgnoreOutgoing {
+		if err := setOption(fd, unix.PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING"); err != nil {
+			return err
+		}
+	}
+	if o.Promiscuous {
+		request := unix.PacketMreq{Ifindex: int32(r.link.iface.Index), Type: unix.PACKET_MR_PROMISC}
+		if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &request); err != nil {
+			return openError(err)
+		}
+	}
+	bytes := o.RingBytes
+	if bytes == 0 {
+		bytes = DefaultRingBytes
+	}
+	var err error
+	if r.ring, err = newRing(fd, unix.PACKET_RX_RING, align(frameAt+longest), bytes); err != nil {
+		return err
+	}
+	r.sock, err = bind(fd, r.link.iface.Index, unix.ETH_P_ALL)
+	return err
+}
+
+// Receive waits for frames and returns those that are there, up to some
+// hundreds. The frames of the Receive before are not valid any more.
+func (l *Link) Receive(b *Batch, deadline time.Time) error {
+	if l.rx == nil {
+		return errSendOnly
+	}
+	return l.rx.receive(b, deadline)
+}
+
+func (r *receiver) receive(b *Batch, deadline time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b.Frames = b.Frames[:0]
+	if r.link.closed.Load() {
+		r.held = 0
+		r.ring.free()
+		return net.ErrClosed
+	}
+	r.release()
+	r.batch = b
+	if r.collect() { // without a look at the deadline, as it need not wait
+		return nil
+	}
+	if !deadline.Equal(r.deadline) {
+		if err := r.sock.file.SetReadDeadline(deadline); err != nil {
+			return r.link.waitError(err)
+		}
+		r.deadline = deadline
+	}
+	r.fault = nil
+	if err := r.sock.raw.Read(r.step); err != nil {
+		return r.link.waitError(err)
+	}
+	return r.fault
+}
+
+// ready is what the poller calls until it returns true.
+func (r *receiver) ready(fd uintptr) bool {
+	if r.collect() {
+		return true
+	}
+	r.fault = pendingError(int(fd))
+	return r.fault != nil
+}
+
+// collect takes the frames that are in the ring.
+func (r *receiver) collect() bool {
+	limit := min(maxBatch, (r.ring.slots+1)/2)
+	for r.held < limit {
+		slot := r.ring.slot(r.next)
+		owner := status(slot)
+		if owner&unix.TP_STATUS_USER == 0 {
+			break
+		}
+		r.next = r.ring.after(r.next)
+		r.held++
+		if owner&unix.TP_STATUS_COPY != 0 {
+			r.batch.Frames = append(r.batch.Frames, r.largeFrame(slot))
+			break // there is one buffer for such frames
+		}
+		h := header(slot)
+		start := int(h.Mac)
+		end := min(start+int(h.Snaplen), len(slot))
+		r.batch.Frames = append(r.batch.Frames, r.frame(slot, slot[:end], start))
+	}
+	return r.held > 0
+}
+
+// release gives the slots of the last batch back to the kernel.
+func (r *receiver) release() {
+	i := r.next - r.held
+	if i < 0 {
+		i += r.ring.slots
+	}
+	for ; r.held > 0; r.held-- {
+		setStatus(r.ring.slot(i), unix.TP_STATUS_KERNEL)
+		i = r.ring.after(i)
+	}
+}
+
+// frame describes the frame that begins at start of buffer; there is room for a
+// VLAN tag before it.
+func (r *receiver) frame(slot, buffer []byte, start int) Frame {
+	h := header(slot)
+	f := Frame{
+		WireLen:  int(h.Len),
+		Time:     int64(h.Sec)*int64(time.Second) + int64(h.Nsec),
+		Outgoing: slot[packetTypeAt] == unix.PACKET_OUTGOING,
+	}
+	if h.Status&unix.TP_STATUS_VLAN_VALID != 0 && len(buffer)-start >= wire.EthernetLen {
+		f.WireLen += wire.VLANLen
+		start -= wire.VLANLen
+		restoreTag(buffer[start:], h)
+	}
+	f.Data = buffer[start:]
+	if r.snapLen > 0 && len(f.Data) > r.snapLen {
+		f.Data = f.Data[:r.snapLen]
+	}
+	return f
+}
+
+// restoreTag puts the VLAN tag that the kernel took out back between the
+// addresses and the type. The frame begins four bytes into b.
+func restoreTag(b []byte, h *unix.Tpacket2Hdr) {
+	const addresses = 12
+	copy(b, b[wire.VLANLen:wire.VLANLen+addresses])
+	kind := uint16(wire.EtherTypeVLAN)
+	if h.Status&unix.TP_STATUS_VLAN_TPID_VALID != 0 {
+		kind = h.Vlan_tpid
+	}
+	binary.BigEndian.PutUint16(b[addresses:], kind)
+	binary.BigEndian.PutUint16(b[addresses+2:], h.Vlan_tci)
+}
+
+// largeFrame reads a frame that did not fit into its slot: the kernel has also
+// put it, whole, into the socket's queue.
+func (r *receiver) largeFrame(slot []byte) Frame {
+	if r.large == nil {
+		r.large = make([]byte, wire.VLANLen+largeFrame)
+	}
+	var n int
+	var fault error
+	err := r.sock.raw.Control(func(fd uintptr) {
+		n, _, fault = unix.Recvfrom(int(fd), r.large[wire.VLANLen:], unix.MSG_DONTWAIT)
+	})
+	if err != nil || fault != nil { // what is in the slot is better than nothing
+		h := header(slot)
+		return r.frame(slot, slot[:min(int(h.Mac)+int(h.Snaplen), len(slot))], int(h.Mac))
+	}
+	return r.frame(slot, r.large[:wire.VLANLen+n], wire.VLANLen)
+}
+
+// count adds what the kernel counted since the last call: its counters start
+// again when they are read, and tp_packets counts the dropped too.
+func (r *receiver) count() error {
+	var stats *unix.TpacketStats
+	var fault error
+	err := r.sock.raw.Control(func(fd uintptr) {
+		stats, fault = unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS)
+	})
+	if err = errors.Join(err, fault); err != nil {
+		return err
+	}
+	r.dropped.Add(uint64(stats.Drops))
+	r.received.Add(uint64(stats.Packets - stats.Drops))
+	return nil
+}
+
+// close ends a wait. The ring goes at once, or when the receiver has let go of
+// its last batch.
+func (r *receiver) close() error {
+	err := errors.Join(r.count(), r.sock.file.Close())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.held == 0 {
+		r.ring.free()
+	}
+	return err
+}
