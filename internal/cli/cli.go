@@ -10,6 +10,7 @@ import (
 
 // Streams are what a program talks through; tests give their own.
 type Streams struct {
+	In             io.Reader
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool
 	NoColour       bool
@@ -20,7 +21,7 @@ type Streams struct {
 func OSStreams() Streams {
 	force := os.Getenv("CLICOLOR_FORCE")
 	return Streams{
-		Out: os.Stdout, Err: os.Stderr,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 		NoColour:    os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
 		ForceColour: force != "" && force != "0",

@@ -56,7 +56,7 @@ func NewRecipe(base string, op wire.Opcode) (*Recipe, error) {
 // "UD SEND Only Immediate", "cnp". The words RDMA and a hyphen count for
 // nothing.
 func ParseOpcode(text string) (wire.Opcode, error) {
-	if s, err := ParseSetting(FieldOf(wire.HdrBTH, "opcode"), text); err == nil {
+	if s, err := ParseSetting(FieldOf(wire.HdrBTH, "opcode"), text); err == nil && !s.Auto {
 		return wire.Opcode(s.Num), nil
 	}
 	want := plainName(text)
@@ -123,7 +123,7 @@ func (r *Recipe) Wrap(at int, layers ...Layer) {
 	r.Layers = append(r.Layers[:at:at], append(layers, r.Layers[at:]...)...)
 }
 
-// ParseCRC reads how a CRC is made: auto, none, wrong, flip:BIT, or its value.
+// ParseCRC reads how a CRC is made: auto, none, wrong, swapped, flip:BIT, or its value.
 func ParseCRC(text string) (CRC, error) {
 	switch text {
 	case "", "auto":
@@ -132,6 +132,8 @@ func ParseCRC(text string) (CRC, error) {
 		return CRC{Mode: CRCNone}, nil
 	case "wrong":
 		return CRC{Mode: CRCWrong}, nil
+	case "swapped":
+		return CRC{Mode: CRCSwapped}, nil
 	}
 	if digits, ok := strings.CutPrefix(text, "flip:"); ok {
 		if n, err := strconv.ParseUint(digits, 10, 32); err == nil && n < 32 {
@@ -140,7 +142,7 @@ func ParseCRC(text string) (CRC, error) {
 	} else if n, err := strconv.ParseUint(text, 0, 32); err == nil {
 		return CRC{CRCValue, uint32(n)}, nil
 	}
-	return CRC{}, fmt.Errorf("%q: want auto, none, wrong, flip:BIT with a bit from 0 to 31, or a value of 32 bits", text)
+	return CRC{}, fmt.Errorf("%q: want auto, none, wrong, swapped, flip:BIT with a bit from 0 to 31, or a value of 32 bits", text)
 }
 
 // Text is the CRC as ParseCRC reads it.
@@ -150,6 +152,8 @@ func (c CRC) Text() string {
 		return "none"
 	case CRCWrong:
 		return "wrong"
+	case CRCSwapped:
+		return "swapped"
 	case CRCFlip:
 		return fmt.Sprintf("flip:%d", c.Value)
 	case CRCValue:

@@ -1,6 +1,9 @@
 package craft
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -24,30 +27,59 @@ type builder struct {
 	r    *Recipe
 	data []byte
 	img  Image
+	pad  int
+	long *FieldError // a length that its field cannot say
+
+	hasher icrc.Hasher
 }
 
-// Build makes the packet.
+// Build makes the packet. It refuses one that is longer than its length fields
+// can say, unless the recipe sets those.
 func Build(r *Recipe) (*Image, error) {
+	img, long, err := build(r)
+	if err == nil && long != nil {
+		err = long
+	}
+	return img, err
+}
+
+// build is Build; lengths that do not fit their fields are cut to them.
+func build(r *Recipe) (img *Image, long *FieldError, err error) {
 	b := &builder{r: r}
+	if err := b.layOut(); err != nil {
+		return nil, nil, err
+	}
+	if err := b.sealICRC(); err != nil {
+		return nil, nil, err
+	}
+	b.checksums()
+	b.sealVCRC()
+	if err := b.edit("edits", r.Edits); err != nil {
+		return nil, nil, err
+	}
+	return b.finish(), b.long, nil
+}
+
+// maxPad bounds the pad: no packet is longer.
+const maxPad = math.MaxUint16
+
+// layOut makes the packet up to what is computed over its bytes.
+func (b *builder) layOut() error {
+	if b.r.Pad < AutoPad || b.r.Pad > maxPad {
+		return &FieldError{Layer: "pad", Reason: fmt.Sprintf("%d: want up to %d bytes", b.r.Pad, maxPad)}
+	}
 	b.img.ICRC, b.img.VCRC = -1, -1
 	b.lay()
-	for i := range r.Layers {
+	for i := range b.r.Layers {
 		b.fill(i)
 	}
 	b.lengths()
-	for i := range r.Layers {
+	for i := range b.r.Layers {
 		if err := b.apply(i); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	b.checksums()
-	if err := b.seal(); err != nil {
-		return nil, err
-	}
-	if err := b.edit(); err != nil {
-		return nil, err
-	}
-	return b.finish(), nil
+	return b.edit("raw", b.r.Raw)
 }
 
 // lay gives every part its place, all bytes zero but payload and tails.
@@ -61,13 +93,14 @@ func (b *builder) lay() {
 	}
 	b.img.Payload = Place{len(b.data), len(b.r.Payload)}
 	b.data = append(b.data, b.r.Payload...)
-	b.data = append(b.data, make([]byte, b.pad())...)
-	if b.has(wire.HdrBTH) && b.r.ICRC.Mode != CRCNone {
+	b.pad = b.padLen()
+	b.data = append(b.data, make([]byte, b.pad)...)
+	if b.r.has(wire.HdrBTH) && b.r.ICRC.Mode != CRCNone {
 		b.img.ICRC = len(b.data)
 		b.data = append(b.data, make([]byte, icrc.Len)...)
 	}
 	b.img.End = len(b.data)
-	if b.has(wire.HdrLRH) && b.r.VCRC.Mode != CRCNone {
+	if b.r.has(wire.HdrLRH) && b.r.VCRC.Mode != CRCNone {
 		b.img.VCRC = len(b.data)
 		b.data = append(b.data, make([]byte, icrc.VCRCLen)...)
 	}
@@ -87,27 +120,15 @@ func (b *builder) lengthOf(i int) int {
 	return n
 }
 
-func (b *builder) pad() int {
-	switch {
+// padLen is what fills up what the BTH's packet has to four bytes.
+func (b *builder) padLen() int {
+	switch bth := b.r.last(wire.HdrBTH); {
 	case b.r.Pad != AutoPad:
 		return b.r.Pad
-	case b.has(wire.HdrBTH):
-		return -len(b.r.Payload) & 3
+	case bth >= 0:
+		return -(len(b.data) - b.img.Layers[bth].Off) & 3
 	}
 	return 0
-}
-
-func (b *builder) has(id wire.HeaderID) bool { return b.last(id) >= 0 }
-
-// last is the place in the recipe of the innermost layer with the id, -1 when
-// there is none.
-func (b *builder) last(id wire.HeaderID) int {
-	for i := len(b.r.Layers) - 1; i >= 0; i-- {
-		if b.r.Layers[i].ID == id {
-			return i
-		}
-	}
-	return -1
 }
 
 // bytes returns a layer's bytes.
@@ -182,10 +203,10 @@ func (b *builder) isAuto(i int, name string) bool {
 	return false
 }
 
-func (b *builder) edit() error {
-	for _, e := range b.r.Edits {
-		if e.Off < 0 || e.Off+len(e.Bytes) > len(b.data) {
-			return &FieldError{Layer: "edits", Reason: "an edit lies outside the packet"}
+func (b *builder) edit(what string, edits []Edit) error {
+	for _, e := range edits {
+		if e.Off < 0 || e.Off > len(b.data) || len(e.Bytes) > len(b.data)-e.Off {
+			return &FieldError{Layer: what, Reason: fmt.Sprintf("bytes %d to %d lie outside the packet", e.Off, e.Off+len(e.Bytes))}
 		}
 		copy(b.data[e.Off:], e.Bytes)
 	}

@@ -167,7 +167,7 @@ func (b *builder) fillBTH(i int, h wire.BTH) {
 	op := b.opcode(i)
 	h.SetOpcode(op)
 	h.SetMigReq(true)
-	h.SetPadCount(b.pad() & 3)
+	h.SetPadCount(b.pad & 3)
 	h.SetPKey(defaultPKey)
 	h.SetDestQP(defaultQPN)
 	if b.next(i) == wire.HdrDETH && i+2 < len(b.r.Layers) && b.r.Layers[i+2].ID == wire.HdrMAD {

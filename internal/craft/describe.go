@@ -2,35 +2,41 @@ package craft
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
+// maxDescribed bounds the length on the wire that a capture may claim: bytes
+// that were not captured are part of the recipe, as zeros.
+const maxDescribed = 1 << 20
+
 // Describe returns the recipe of a captured frame: building it gives the same
-// bytes. Fields that have their default are left out.
+// bytes. Fields that have their default are left out, and so are checksums and
+// CRCs that are right. It refuses a frame of which nothing was captured, and
+// one that claims to be longer than any packet.
 func Describe(f *wire.Frame) (*Recipe, error) {
-	r := &Recipe{Link: f.Link, Pad: AutoPad}
-	d := &description{f: f, r: r}
+	switch {
+	case f.WireLen > maxDescribed:
+		return nil, fmt.Errorf("the frame claims to have %d bytes", f.WireLen)
+	case len(f.Data) == 0 && f.WireLen > 0:
+		return nil, errors.New("none of its bytes were captured")
+	}
+	d := &description{f: f, r: &Recipe{Link: f.Link, Pad: AutoPad}}
 	d.layers()
 	d.parts()
-	// Fields that follow from others are looked at again once the others are
-	// set, so that they are listed only where they are wrong.
-	for range 3 {
-		img, err := Build(r)
+	// In the order in which Build works: each step sees what those before it
+	// have left different.
+	for _, step := range []func(*Image){d.fields, d.raw, d.checksums, d.checksums, d.crcs, d.edits} {
+		img, _, err := build(d.r)
 		if err != nil {
 			return nil, err
 		}
-		if !d.compare(img) {
-			break
-		}
+		step(img)
 	}
-	img, err := Build(r)
-	if err != nil {
-		return nil, err
-	}
-	d.rest(img)
-	return r, nil
+	return d.r, nil
 }
 
 // description is a recipe in the making.
@@ -53,6 +59,10 @@ func (d *description) layers() {
 		l := Layer{ID: h.ID}
 		if extra := int(h.Len) - spec.Len; extra > 0 {
 			l.Tail = bytes.Clone(d.f.Bytes(h)[spec.Len:])
+		}
+		if h.ID == wire.HdrBTH { // the defaults of others depend on it
+			opcode := FieldOf(h.ID, "opcode")
+			l.Set = []Setting{{Field: opcode, Num: opcode.Value(d.f.Bytes(h))}}
 		}
 		d.r.Layers = append(d.r.Layers, l)
 		d.from = append(d.from, h)
@@ -98,19 +108,22 @@ func (d *description) parts() {
 	}
 	d.r.ICRC.Mode, d.r.VCRC.Mode = CRCNone, CRCNone
 	body := end
-	if f.ICRC >= at && f.ICRC+4 == end {
+	if d.r.has(wire.HdrBTH) && f.ICRC >= at && f.ICRC+icrc.Len == end {
 		d.r.ICRC.Mode, body = CRCAuto, f.ICRC
 	}
 	behind := end
-	if f.VCRC == end && f.VCRC+wire.VCRCLen <= len(whole) {
+	if d.r.has(wire.HdrLRH) && f.VCRC == end && f.VCRC+wire.VCRCLen <= len(whole) {
 		d.r.VCRC.Mode, behind = CRCAuto, end+wire.VCRCLen
 	}
+	if d.r.ICRC.Mode == CRCAuto && !d.r.sealable() {
+		d.r.ICRC = captured(whole[body:end])
+	}
 	d.r.Pad = 0
-	if d.r.ICRC.Mode == CRCAuto && f.Payload == at && f.Payload+f.PayloadLen+f.Pad == body {
-		if d.r.Pad = f.Pad; f.Pad == -f.PayloadLen&3 {
+	if body != end && f.Payload+f.PayloadLen >= at && f.Payload+f.PayloadLen+f.Pad == body {
+		body -= f.Pad
+		if d.r.Pad = f.Pad; f.Pad == -(body-f.BTH)&3 {
 			d.r.Pad = AutoPad
 		}
-		body -= f.Pad
 	}
 	d.r.Payload = whole[at:body]
 	d.r.Trailer = whole[behind:]
@@ -119,29 +132,34 @@ func (d *description) parts() {
 	}
 }
 
-// compare adds settings for the fields in which the built packet differs, and
-// reports whether there were any.
-func (d *description) compare(img *Image) bool {
-	found := false
+// fields adds settings for the fields in which the built packet differs, but
+// for checksums.
+func (d *description) fields(img *Image) {
 	for i := range d.r.Layers {
 		l := &d.r.Layers[i]
-		want := d.f.Bytes(d.from[i])
-		got := bytes.Clone(img.Data[img.Layers[i].Off:min(img.Layers[i].Off+img.Layers[i].Len, len(img.Data))])
-		if bytes.Equal(want, got) {
-			continue
-		}
-		spec := wire.SpecOf(l.ID)
+		spec, want := wire.SpecOf(l.ID), d.f.Bytes(d.from[i])
+		got := img.Data[img.Layers[i].Off:][:img.Layers[i].Len]
 		for j := range spec.Fields {
 			field := &spec.Fields[j]
-			if field.Bits == 0 || !field.Present(want) || (field.Bit+field.Bits+7)/8 > len(got) || same(field, want, got) {
+			if isChecksum(field) || field.Bits == 0 || !field.Present(want) || same(field, want, got) {
 				continue
 			}
-			if l.put(field, want, got) {
-				found = true
+			s, ok := settingOf(spec, field, want)
+			// Other fields may be parts of this one: got takes the value over.
+			if ok && set(got, &s) == "" {
+				l.Put(s)
 			}
 		}
 	}
-	return found
+}
+
+// isChecksum is true of the fields that Build computes from others.
+func isChecksum(f *wire.Field) bool {
+	switch f.Name {
+	case "ip.checksum", "tcp.checksum", "udp.checksum":
+		return true
+	}
+	return false
 }
 
 func same(f *wire.Field, a, b []byte) bool {
@@ -151,48 +169,100 @@ func same(f *wire.Field, a, b []byte) bool {
 	return bytes.Equal(f.Raw(a), f.Raw(b))
 }
 
-// put adds or changes the setting of a field to what it is in h; it reports
-// false when the field already has that value. got gets the value too, because
-// other fields may be parts of this one.
-func (l *Layer) put(f *wire.Field, h, got []byte) bool {
-	s := Setting{Field: f}
+// settingOf sets a field to what it is in h. ok is false for a text that is
+// none.
+func settingOf(spec *wire.Spec, f *wire.Field, h []byte) (s Setting, ok bool) {
+	s.Field = plain(spec, f)
 	if f.Kind == wire.Uint || f.Kind == wire.Bool {
-		if s.Num = f.Value(h); f.Kind == wire.Bool && f.Bits > 1 {
-			return false // a setting of one bit cannot say several
-		}
-	} else {
-		s.Raw = bytes.Clone(f.Raw(h))
+		s.Num = f.Uint(h) * max(f.Scale, 1)
+		return s, true
 	}
-	set(got, &s)
-	for i := range l.Set {
-		if l.Set[i].Field == f && l.Set[i].Num == s.Num && bytes.Equal(l.Set[i].Raw, s.Raw) {
-			return false
-		}
-	}
-	l.Put(s)
-	return true
+	s.Raw = bytes.Clone(f.Raw(h))
+	return s, f.Kind != wire.Text || isText(s.Raw)
 }
 
-// rest accounts for what no field says: CRCs that are not the right ones, and
-// bytes that differ still.
-func (d *description) rest(img *Image) {
+// plain is the first field of the same name in the same place, where its values
+// are written alike: fields that differ in the names of their values only.
+func plain(spec *wire.Spec, f *wire.Field) *wire.Field {
+	for i := range spec.Fields {
+		o := &spec.Fields[i]
+		if o.Name == f.Name && o.Bit == f.Bit && o.Bits == f.Bits && o.Kind == f.Kind && o.Scale == f.Scale && f.Bits > maxNamed {
+			return o
+		}
+	}
+	return f
+}
+
+// raw accounts for bytes that no field says, in headers and pad: what checksums
+// and CRCs cover.
+func (d *description) raw(img *Image) {
+	want := bytes.Clone(d.f.Data)
+	for i, l := range d.r.Layers {
+		p := img.Layers[i]
+		for _, f := range wire.SpecOf(l.ID).Fields {
+			if isChecksum(&f) { // comes later
+				copy(f.Raw(want[p.Off:]), f.Raw(img.Data[p.Off:]))
+			}
+		}
+	}
+	end := img.End
+	if img.ICRC >= 0 {
+		end = img.ICRC
+	}
+	d.r.Raw = differences(want[:min(end, len(want))], img.Data)
+}
+
+// checksums adds settings for those that are not as Build makes them. A UDP
+// checksum is at first believed to be right.
+func (d *description) checksums(img *Image) {
+	for i := range d.r.Layers {
+		l := &d.r.Layers[i]
+		spec, want := wire.SpecOf(l.ID), d.f.Bytes(d.from[i])
+		for j := range spec.Fields {
+			f := &spec.Fields[j]
+			if !isChecksum(f) || same(f, want, img.Data[img.Layers[i].Off:]) {
+				continue
+			}
+			s := Setting{Field: f, Num: f.Value(want)}
+			s.Auto = l.ID == wire.HdrUDP && !l.has(f)
+			l.Put(s)
+		}
+	}
+}
+
+// has reports whether the layer sets the field.
+func (l *Layer) has(f *wire.Field) bool {
+	for i := range l.Set {
+		if l.Set[i].Field == f {
+			return true
+		}
+	}
+	return false
+}
+
+// crcs takes over captured CRCs that are not the right ones.
+func (d *description) crcs(img *Image) {
 	d.crc(&d.r.ICRC, img, img.ICRC, icrc.Len)
 	d.crc(&d.r.VCRC, img, img.VCRC, icrc.VCRCLen)
-	if img, err := Build(d.r); err == nil {
-		d.r.Edits = differences(d.f.Data, img.Data)
+}
+
+func (d *description) crc(c *CRC, img *Image, off, n int) {
+	if off >= 0 && off+n <= len(d.f.Data) && !bytes.Equal(d.f.Data[off:off+n], img.Data[off:off+n]) {
+		*c = captured(d.f.Data[off : off+n])
 	}
 }
 
-// crc takes over a captured CRC that is not the right one.
-func (d *description) crc(c *CRC, img *Image, off, n int) {
-	if off < 0 || off+n > len(d.f.Data) || bytes.Equal(d.f.Data[off:off+n], img.Data[off:off+n]) {
-		return
+// captured is a CRC of the given bytes.
+func captured(b []byte) CRC {
+	c := CRC{Mode: CRCValue}
+	for _, v := range b {
+		c.Value = c.Value<<8 | uint32(v)
 	}
-	*c = CRC{Mode: CRCValue}
-	for _, b := range d.f.Data[off : off+n] {
-		c.Value = c.Value<<8 | uint32(b)
-	}
+	return c
 }
+
+// edits accounts for what is different still: a CRC that the capture cut.
+func (d *description) edits(img *Image) { d.r.Edits = differences(d.f.Data, img.Data) }
 
 // differences lists the runs of bytes in which got is not want.
 func differences(want, got []byte) []Edit {

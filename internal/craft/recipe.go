@@ -24,9 +24,22 @@ type Recipe struct {
 	ICRC    CRC    // of a packet with a BTH
 	VCRC    CRC    // of a packet with an LRH
 	Trailer []byte // bytes behind the packet: Ethernet pad, FCS
-	Edits   []Edit // made last
+	Raw     []Edit // made before checksums and CRCs, which are right for them
+	Edits   []Edit // made last, when checksums and CRCs stand
 	// Snap is how many bytes a capture of the packet keeps; 0 means all.
 	Snap int
+}
+
+func (r *Recipe) has(id wire.HeaderID) bool { return r.last(id) >= 0 }
+
+// last is the place of the innermost layer with the id, -1 when there is none.
+func (r *Recipe) last(id wire.HeaderID) int {
+	for i := len(r.Layers) - 1; i >= 0; i-- {
+		if r.Layers[i].ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // AutoPad asks for the pad that the payload needs.
@@ -56,11 +69,12 @@ type CRCMode uint8
 
 // What can stand in the place of a CRC.
 const (
-	CRCAuto  CRCMode = iota // the right value
-	CRCNone                 // nothing: the packet ends before it, and lengths do not count it
-	CRCWrong                // all bits of the right value turned over
-	CRCFlip                 // the right value with bit Value turned over, 0 the lowest of the first byte
-	CRCValue                // Value, its highest byte first
+	CRCAuto    CRCMode = iota // the right value
+	CRCNone                   // nothing: the packet ends before it, and lengths do not count it
+	CRCWrong                  // all bits of the right value turned over
+	CRCSwapped                // the right value in the other byte order
+	CRCFlip                   // the right value with bit Value turned over, 0 the lowest of the first byte
+	CRCValue                  // Value, its highest byte first
 )
 
 // CRC is how a CRC is made.
@@ -69,7 +83,7 @@ type CRC struct {
 	Value uint32
 }
 
-// Edit replaces bytes after everything was computed.
+// Edit replaces bytes, whatever field they belong to.
 type Edit struct {
 	Off   int
 	Bytes []byte

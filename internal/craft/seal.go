@@ -2,6 +2,9 @@ package craft
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
 
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -16,23 +19,37 @@ func (b *builder) lengths() {
 		switch b.r.Layers[i].ID {
 		case wire.HdrIPv4:
 			wire.IPv4Header(h).SetTotalLen(end - off)
+			b.bound(i, "ip.len", end-off, math.MaxUint16)
 		case wire.HdrIPv6:
 			wire.IPv6Header(h).SetPayloadLen(inside)
+			b.bound(i, "ipv6.plen", inside, math.MaxUint16)
 		case wire.HdrUDP:
 			wire.UDP(h).SetLength(end - off)
+			b.bound(i, "udp.length", end-off, math.MaxUint16)
 		case wire.HdrGRH:
 			wire.GRH(h).SetPayLen(inside)
+			b.bound(i, "infiniband.grh.paylen", inside, math.MaxUint16)
 		case wire.HdrLRH:
 			wire.LRH(h).SetPktLen((end - off) / 4)
+			b.bound(i, "infiniband.lrh.pktlen", (end-off)/4, maxPktLen)
 		case wire.HdrERF:
-			b.erfLengths(h)
+			b.erfLengths(i)
 		}
 	}
 }
 
+const maxPktLen = 1<<11 - 1 // LRH.PktLen has 11 bits (IBTA vol. 1, 7.7.8)
+
+// bound remembers the first length that its field cannot say.
+func (b *builder) bound(i int, field string, n, most int) {
+	if n > most && b.long == nil && !b.isSet(i, field) {
+		b.long = &FieldError{wire.SpecOf(b.r.Layers[i].ID).Name, field, fmt.Sprintf("the packet's length, %d, does not fit", n)}
+	}
+}
+
 // erfLengths sets the length of the record, and of what it holds.
-func (b *builder) erfLengths(h wire.ERF) {
-	inside := 0
+func (b *builder) erfLengths(i int) {
+	h, inside := wire.ERF(b.bytes(i)), 0
 	for i, l := range b.r.Layers {
 		if l.ID == wire.HdrERF || l.ID == wire.HdrERFExt {
 			inside = b.img.Layers[i].Off + b.img.Layers[i].Len
@@ -40,28 +57,46 @@ func (b *builder) erfLengths(h wire.ERF) {
 	}
 	h.SetRecordLen(len(b.data))
 	h.SetWireLen(len(b.data) - inside)
+	b.bound(i, "erf.rlen", len(b.data), math.MaxUint16)
 }
 
-// checksums computes those of IPv4 and TCP headers, and of UDP where the recipe
-// asks for it: RoCEv2 sends 0.
+// checksums computes those that the recipe does not give, innermost first.
 func (b *builder) checksums() {
 	for i := len(b.r.Layers) - 1; i >= 0; i-- {
-		h := b.bytes(i)
-		switch b.r.Layers[i].ID {
-		case wire.HdrIPv4:
-			if !b.isSet(i, "ip.checksum") {
-				ip := wire.IPv4Header(h)
-				ip.SetChecksum(wire.IPv4Checksum(h))
-			}
-		case wire.HdrTCP:
-			if src, dst := b.addresses(i); src != nil && !b.isSet(i, "tcp.checksum") {
-				wire.TCP(h).SetChecksum(wire.TCPChecksum(src, dst, b.segment(i)))
-			}
-		case wire.HdrUDP:
-			if src, dst := b.addresses(i); src != nil && b.isAuto(i, "udp.checksum") {
-				wire.UDP(h).SetChecksum(wire.UDPChecksum(src, dst, b.segment(i)))
-			}
+		if b.computed(i) {
+			b.checksum(i)
 		}
+	}
+}
+
+// computed reports whether layer i has a checksum that is computed: of IPv4 and
+// TCP always, of UDP where the recipe asks for it, because RoCEv2 sends 0.
+func (b *builder) computed(i int) bool {
+	switch b.r.Layers[i].ID {
+	case wire.HdrIPv4:
+		return !b.isSet(i, "ip.checksum")
+	case wire.HdrTCP:
+		return !b.isSet(i, "tcp.checksum")
+	case wire.HdrUDP:
+		return b.isAuto(i, "udp.checksum")
+	}
+	return false
+}
+
+// checksum computes the one of layer i. Those inside it are there already.
+func (b *builder) checksum(i int) {
+	h := b.bytes(i)
+	if b.r.Layers[i].ID == wire.HdrIPv4 {
+		wire.IPv4Header(h).SetChecksum(wire.IPv4Checksum(h))
+		return
+	}
+	src, dst := b.addresses(i)
+	switch {
+	case src == nil:
+	case b.r.Layers[i].ID == wire.HdrTCP:
+		wire.TCP(h).SetChecksum(wire.TCPChecksum(src, dst, b.segment(i)))
+	default:
+		wire.UDP(h).SetChecksum(wire.UDPChecksum(src, dst, b.segment(i)))
 	}
 }
 
@@ -83,21 +118,19 @@ func (b *builder) addresses(i int) (src, dst []byte) {
 	return nil, nil
 }
 
-// seal puts the CRCs in their places.
-func (b *builder) seal() error {
-	if err := b.sealICRC(); err != nil {
-		return err
-	}
+// sealVCRC puts the VCRC in its place. It covers everything before it.
+func (b *builder) sealVCRC() {
 	if b.img.VCRC < 0 {
-		return nil
+		return
 	}
-	lrh := b.img.Layers[b.last(wire.HdrLRH)].Off
+	lrh := b.img.Layers[b.r.last(wire.HdrLRH)].Off
 	var right [icrc.VCRCLen]byte
 	binary.LittleEndian.PutUint16(right[:], icrc.VCRC(b.data[lrh:b.img.VCRC]))
 	place(b.data[b.img.VCRC:][:icrc.VCRCLen], right[:], b.r.VCRC)
-	return nil
 }
 
+// sealICRC puts the ICRC in its place. It does not cover IP and UDP checksums,
+// but a UDP checksum covers the ICRC.
 func (b *builder) sealICRC() error {
 	if b.img.ICRC < 0 {
 		return nil
@@ -108,7 +141,7 @@ func (b *builder) sealICRC() error {
 		if !ok {
 			return &FieldError{Layer: "icrc", Reason: "no rule says what it covers here; give its value, or none"}
 		}
-		icrc.Store(right[:], icrc.Compute(form, b.data[net:b.img.ICRC]))
+		icrc.Store(right[:], b.hasher.Sum(form, b.data[net:b.img.ICRC]))
 	}
 	place(b.data[b.img.ICRC:][:icrc.Len], right[:], b.r.ICRC)
 	return nil
@@ -122,6 +155,8 @@ func place(dst, right []byte, c CRC) {
 		for i := range dst {
 			dst[i] = ^dst[i]
 		}
+	case CRCSwapped:
+		slices.Reverse(dst)
 	case CRCFlip:
 		bit := int(c.Value) % (8 * len(dst))
 		dst[bit/8] ^= 1 << (bit % 8)
@@ -132,10 +167,18 @@ func place(dst, right []byte, c CRC) {
 	}
 }
 
+// sealable reports whether a rule says what the ICRC covers.
+func (r *Recipe) sealable() bool {
+	b := &builder{r: r}
+	b.lay()
+	_, _, ok := b.covered()
+	return ok
+}
+
 // covered says where the ICRC's coverage begins, and by which rule. There is
 // none with IP options or extension headers, or for a BTH right behind IP.
 func (b *builder) covered() (net int, form icrc.Form, ok bool) {
-	i := b.last(wire.HdrBTH)
+	i := b.r.last(wire.HdrBTH)
 	ids := func(n int) wire.HeaderID {
 		if i-n < 0 {
 			return wire.HdrNone

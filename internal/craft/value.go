@@ -1,6 +1,7 @@
 package craft
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"net"
@@ -40,10 +41,10 @@ func FieldOf(id wire.HeaderID, name string) *wire.Field {
 	return nil
 }
 
-// NameOf is the name that FieldOf finds the field of a layer by.
+// NameOf is the short name that FieldOf finds the field of a layer by.
 func NameOf(id wire.HeaderID, f *wire.Field) string {
 	spec := wire.SpecOf(id)
-	name, number := strings.TrimPrefix(f.Name, spec.Name+"."), 0
+	number := 0
 	for i := range spec.Fields {
 		if spec.Fields[i].Name == f.Name {
 			number++
@@ -52,13 +53,27 @@ func NameOf(id wire.HeaderID, f *wire.Field) string {
 			break
 		}
 	}
+	suffix := ""
 	if number > 1 {
-		name += "#" + strconv.Itoa(number)
+		suffix = "#" + strconv.Itoa(number)
 	}
-	if FieldOf(id, name) != f {
-		name = f.Name
+	for _, prefix := range []string{spec.Name + ".", sharedPrefix(spec.Name, f.Name)} {
+		if short, ok := strings.CutPrefix(f.Name, prefix); ok && FieldOf(id, short+suffix) == f {
+			return short + suffix
+		}
 	}
-	return name
+	return f.Name + suffix
+}
+
+// sharedPrefix is what two names have in common, up to the last dot in it.
+func sharedPrefix(a, b string) string {
+	n := 0
+	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
+		if a[i] == '.' {
+			n = i + 1
+		}
+	}
+	return a[:n]
 }
 
 // layerNames names every header. Of headers that share a filter name, the later
@@ -143,8 +158,8 @@ func parseNumber(f *wire.Field, text string) (uint64, error) {
 	if n, err := strconv.ParseUint(text, 0, 64); err == nil {
 		return n, nil
 	}
-	const named = 16 // bits up to which names are looked for
-	if f.Names != nil && f.Bits <= named {
+	const searched = 16 // bits up to which names are looked for
+	if f.Names != nil && f.Bits <= searched {
 		for v := range uint64(1) << f.Bits {
 			if strings.EqualFold(f.Names(v), text) {
 				return v, nil
@@ -174,6 +189,18 @@ func parseAddress(f *wire.Field, text string) ([]byte, error) {
 	return long[:], nil
 }
 
+// isText reports whether bytes are printable ASCII, with zeros behind, that is
+// not read as something else.
+func isText(b []byte) bool {
+	b = bytes.TrimRight(b, "\x00")
+	for _, c := range b {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return string(b) != "auto"
+}
+
 // Text is the value as ParseSetting reads it.
 func (s *Setting) Text() string {
 	f := s.Field
@@ -186,6 +213,8 @@ func (s *Setting) Text() string {
 		return s.numberText()
 	case f.Kind == wire.MAC || f.Kind == wire.EUI64:
 		return net.HardwareAddr(s.Raw).String()
+	case f.Kind == wire.Text:
+		return strings.TrimRight(string(s.Raw), "\x00")
 	case f.Kind == wire.IPv4 || f.Kind == wire.IPv6:
 		a, _ := netip.AddrFromSlice(s.Raw)
 		return a.String()
@@ -193,9 +222,12 @@ func (s *Setting) Text() string {
 	return hex.EncodeToString(s.Raw)
 }
 
+// maxNamed is the number of bits up to which a value's name is written: where
+// looking it up again is cheap.
+const maxNamed = 8
+
 func (s *Setting) numberText() string {
-	const named = 8 // a name is used where looking it up again is cheap
-	if f := s.Field; f.Names != nil && f.Bits <= named {
+	if f := s.Field; f.Names != nil && f.Bits <= maxNamed {
 		if name := f.Names(s.Num); name != "" {
 			if n, err := parseNumber(f, name); err == nil && n == s.Num {
 				return name

@@ -4,10 +4,10 @@ package rocecap
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rocecap/rocecap/internal/cli"
 )
 
 // The exit codes.
@@ -36,30 +36,10 @@ func Main(args []string, s Streams) int {
 }
 
 func newRoot(s Streams) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "rocecap",
-		Short: "Decode and explain RDMA traffic: RoCEv1, RoCEv2, InfiniBand, iWARP",
-		Long: `rocecap reads captures of RDMA traffic and says what every packet is, to the
+	root := cli.NewRoot(s, "rocecap", "Decode and explain RDMA traffic: RoCEv1, RoCEv2, InfiniBand, iWARP",
+		`rocecap reads captures of RDMA traffic and says what every packet is, to the
 last bit, with a verdict on its ICRC. It reads pcap, pcapng, ERF and Sniffer
-files, plain, gzip or zstd, and takes filters and field names as tshark does.`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
-	})
+files, plain, gzip or zstd, and takes filters and field names as tshark does.`)
 	root.AddCommand(newDecode(s), newICRC(s), newFields(s), newOpcodes(s))
 	return root
-}
-
-// version is what the Go command knows of the source that it built.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
 }

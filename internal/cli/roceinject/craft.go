@@ -3,6 +3,7 @@ package roceinject
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 type craftOptions struct {
 	streams cli.Streams
 	recipe  recipeFlags
+	count   int
 	file    string
 	write   string
 	format  string
@@ -38,17 +40,21 @@ decode prints them.
 Every field has a default. --set FIELD=VALUE changes one, by its filter name
 (rocecap fields lists them); the flags below are short for the usual ones.
 Values that do not fit their field are refused; a packet that no stack should
-accept is made when it is asked for.`,
-		Example: `  roceinject craft rc write-only --qp 0x11 --psn 0x10 --rkey 0x1234 --va 0x1000 --payload text:hello -w out.pcap
+accept is made when it is asked for. docs/craft.md tells more.`,
+		Example: `  roceinject craft rc write-only --qp 0x11 --psn 0x10 --rkey 0x1234 \
+      --va 0x1000 --payload text:hello -w out.pcap
   roceinject craft rc send-only --payload zero:1024 --icrc flip:0 -V
   roceinject craft cnp --base rocev2-ipv6 --dst 2001:db8::5 --qp 0x22
-  roceinject craft rc send-only --count 100 --step infiniband.bth.psn=1 -w burst.pcapng
+  roceinject craft rc send-only --count 100 --step infiniband.bth.psn=1 \
+      -w burst.pcapng
   roceinject craft -f packets.yaml -w out.pcap
   rocecap decode -T yaml in.pcap | roceinject craft -f - -w again.pcap`,
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	f := cmd.Flags()
+	f.SortFlags = false
 	o.recipe.register(f)
+	f.IntVar(&o.count, "count", 1, "make `N` packets")
 	f.StringVarP(&o.file, "file", "f", "", "make the packets of the YAML script `FILE`; - is the standard input")
 	f.StringVarP(&o.write, "write", "w", "", "write them to `FILE` (pcap or pcapng by its name; - is stdout)")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "print every field")
@@ -61,14 +67,16 @@ func (o *craftOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.write != "" {
-		return writePackets(o.write, s)
-	}
 	printer, err := o.printer()
 	if err != nil {
 		return err
 	}
-	return printPackets(o.streams, s, printer)
+	if o.write != "" {
+		err = writePackets(o.write, s)
+	} else {
+		err = printPackets(o.streams, s, printer)
+	}
+	return placed(o.file, err)
 }
 
 // script is what to make: of a file, or of the command line.
@@ -77,35 +85,47 @@ func (o *craftOptions) script(args []string) (script.Script, error) {
 		if len(args) > 0 {
 			return nil, errors.New("craft: an opcode and -f exclude each other")
 		}
-		return readScript(o.file)
+		return readScript(o.streams, o.file)
 	}
 	if len(args) == 0 {
 		return nil, errors.New("craft: which opcode? `rocecap opcodes` lists them")
+	}
+	if o.count < 1 {
+		return nil, fmt.Errorf("--count %d: want at least one packet", o.count)
 	}
 	item, err := o.recipe.item(strings.Join(args, " "))
 	if err != nil {
 		return nil, err
 	}
+	item.Repeat = o.count
 	return script.Script{item}, nil
 }
 
 // readScript reads a script; the files that its payloads name are read too.
-func readScript(name string) (script.Script, error) {
+func readScript(s cli.Streams, name string) (script.Script, error) {
 	var content []byte
 	var err error
 	if name == "-" {
-		content, err = readAll(os.Stdin)
+		content, err = io.ReadAll(s.In)
 	} else {
 		content, err = os.ReadFile(name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := script.Parse(content, os.ReadFile)
+	list, err := script.Parse(content, os.ReadFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return s, nil
+	return list, nil
+}
+
+// placed names the file that an error's line is in.
+func placed(file string, err error) error {
+	if errors.As(err, new(*script.Error)) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return err
 }
 
 // printer prints packets.

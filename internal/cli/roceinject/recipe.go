@@ -3,7 +3,6 @@ package roceinject
 import (
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/netip"
 	"os"
 	"strconv"
@@ -22,11 +21,11 @@ type recipeFlags struct {
 	base     string
 	set      []string
 	step     []string
-	count    int
 	payload  string
 	pad      int
 	icrc     string
 	vcrc     string
+	raw      []string
 	edits    []string
 	trailer  string
 	vlans    []string
@@ -74,11 +73,11 @@ func (o *recipeFlags) register(f *pflag.FlagSet) {
 	}
 	f.StringArrayVar(&o.set, "set", nil, "set a field: `FIELD=VALUE`, by filter name (repeatable)")
 	f.StringArrayVar(&o.step, "step", nil, "make a field count from packet to packet: `FIELD=N`")
-	f.IntVar(&o.count, "count", 1, "make `N` packets")
 	f.StringVar(&o.payload, "payload", "", "payload: `BYTES` in hexadecimal, text:TEXT, zero:N or @FILE")
 	f.IntVar(&o.pad, "pad", craft.AutoPad, "`N` pad bytes behind the payload, whatever PadCnt says")
-	f.StringVar(&o.icrc, "icrc", "auto", "the ICRC: `HOW` is auto, none, wrong, flip:BIT or a value")
-	f.StringVar(&o.vcrc, "vcrc", "auto", "the VCRC of native InfiniBand, as --icrc")
+	f.StringVar(&o.icrc, "icrc", "auto", "the ICRC: `HOW` is auto, none, wrong, swapped, flip:BIT or a value")
+	f.StringVar(&o.vcrc, "vcrc", "auto", "the VCRC of native InfiniBand: `HOW` as in --icrc")
+	f.StringArrayVar(&o.raw, "raw", nil, "replace bytes before checksums and CRCs: `OFFSET=BYTES`")
 	f.StringArrayVar(&o.edits, "edit", nil, "replace bytes when all is computed: `OFFSET=BYTES`")
 	f.StringVar(&o.trailer, "trailer", "", "`BYTES` behind the packet, such as an FCS")
 	f.StringArrayVar(&o.vlans, "vlan", nil, "put the packet into VLAN `ID` (repeatable, outermost first)")
@@ -93,7 +92,7 @@ func baseNames() string {
 	return strings.Join(names, ", ")
 }
 
-// item makes the script's item that the flags say.
+// item makes the script's item that the flags say, a packet made once.
 func (o *recipeFlags) item(opcode string) (*script.Item, error) {
 	op, err := craft.ParseOpcode(opcode)
 	if err != nil {
@@ -108,10 +107,7 @@ func (o *recipeFlags) item(opcode string) (*script.Item, error) {
 			return nil, err
 		}
 	}
-	if o.count < 1 {
-		return nil, fmt.Errorf("--count %d: want at least one packet", o.count)
-	}
-	item := &script.Item{Recipe: r, Repeat: o.count}
+	item := &script.Item{Recipe: r, Repeat: 1}
 	for _, s := range o.step {
 		c, err := counter(r, s)
 		if err != nil {
@@ -191,16 +187,25 @@ func (o *recipeFlags) bytes(r *craft.Recipe) (err error) {
 		return fmt.Errorf("--trailer: %w", err)
 	}
 	r.Pad = o.pad
-	for _, e := range o.edits {
+	if r.Raw, err = edits("raw", o.raw); err != nil {
+		return err
+	}
+	r.Edits, err = edits("edit", o.edits)
+	return err
+}
+
+// edits reads the OFFSET=BYTES of a flag.
+func edits(flag string, list []string) (edits []craft.Edit, err error) {
+	for _, e := range list {
 		at, data, _ := strings.Cut(e, "=")
 		off, err := strconv.ParseUint(at, 0, 16)
 		b, bad := payload(data)
 		if err != nil || bad != nil || len(b) == 0 {
-			return fmt.Errorf("--edit %s: want OFFSET=BYTES", e)
+			return nil, fmt.Errorf("--%s %s: want OFFSET=BYTES", flag, e)
 		}
-		r.Edits = append(r.Edits, craft.Edit{Off: int(off), Bytes: b})
+		edits = append(edits, craft.Edit{Off: int(off), Bytes: b})
 	}
-	return nil
+	return edits, nil
 }
 
 // maxZeros bounds zero:N; no packet is longer.
@@ -264,11 +269,11 @@ func (o *recipeFlags) seal(r *craft.Recipe) (err error) {
 }
 
 // counter reads FIELD=N; the field begins at its value in the recipe.
-func counter(r *craft.Recipe, text string) (script.Counter, error) {
+func counter(r *craft.Recipe, text string) (craft.Counter, error) {
 	name, step, _ := strings.Cut(text, "=")
 	n, err := strconv.ParseInt(step, 0, 64)
 	if err != nil {
-		return script.Counter{}, fmt.Errorf("--step %s: want FIELD=N", text)
+		return craft.Counter{}, fmt.Errorf("--step %s: want FIELD=N", text)
 	}
 	for i := len(r.Layers) - 1; i >= 0; i-- {
 		f := craft.FullField(r.Layers[i].ID, name)
@@ -276,12 +281,12 @@ func counter(r *craft.Recipe, text string) (script.Counter, error) {
 			continue
 		}
 		if f.Kind != wire.Uint || f.Scale != 0 {
-			return script.Counter{}, fmt.Errorf("--step %s: %s cannot count", text, f.Name)
+			return craft.Counter{}, fmt.Errorf("--step %s: %s cannot count", text, f.Name)
 		}
 		start, err := builtValue(r, i, f)
-		return script.Counter{Layer: i, Field: f, Start: start, Step: uint64(n)}, err
+		return craft.Counter{Layer: i, Field: f, Start: start, Step: uint64(n)}, err
 	}
-	return script.Counter{}, fmt.Errorf("--step %s: no header of the packet has that field", text)
+	return craft.Counter{}, fmt.Errorf("--step %s: no header of the packet has that field", text)
 }
 
 // builtValue is what a field of layer i is in the packet.
@@ -292,5 +297,3 @@ func builtValue(r *craft.Recipe, i int, f *wire.Field) (uint64, error) {
 	}
 	return f.Value(img.Data[img.Layers[i].Off:]), nil
 }
-
-func readAll(f *os.File) ([]byte, error) { return io.ReadAll(f) }

@@ -2,6 +2,7 @@
 package roceinject
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -11,8 +12,9 @@ import (
 
 // The exit codes.
 const (
-	exitOK    = 0
-	exitError = 2 // usage, file or network error
+	exitOK        = 0
+	exitDifferent = 1 // replay --react: the peer did not do what was recorded
+	exitError     = 2 // usage, file or network error
 )
 
 // Main runs the program and returns its exit code.
@@ -21,23 +23,19 @@ func Main(args []string, s cli.Streams) int {
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
 		fmt.Fprintf(s.Err, "roceinject: %v\n", err)
+		if errors.Is(err, errDifferent) {
+			return exitDifferent
+		}
 		return exitError
 	}
 	return exitOK
 }
 
 func newRoot(s cli.Streams) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "roceinject",
-		Short: "Craft RDMA packets: any header, any field, right or wrong on purpose",
-		Long: `roceinject makes packets of RoCEv1, RoCEv2 and native InfiniBand. Every field has
+	root := cli.NewRoot(s, "roceinject", "Craft RDMA packets: any header, any field, right or wrong on purpose",
+		`roceinject makes packets of RoCEv1, RoCEv2 and native InfiniBand. Every field has
 a right default and can be set to anything; lengths, pad, checksums and ICRC
-follow, unless they are told not to.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	root.AddCommand(newCraft(s))
+follow, unless they are told not to.`)
+	root.AddCommand(newCraft(s), newSend(s), newBridge(s), newReplay(s))
 	return root
 }

@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -36,16 +37,8 @@ func Append(dst []byte, r *craft.Recipe) ([]byte, error) {
 		add(item, "vcrc", scalar(r.VCRC.Text()))
 	}
 	addBytes(item, "trailer", r.Trailer)
-	if len(r.Edits) > 0 {
-		edits := &yaml.Node{Kind: yaml.SequenceNode}
-		for _, e := range r.Edits {
-			n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
-			add(n, "at", scalar(strconv.Itoa(e.Off)))
-			add(n, "bytes", quoted(hex.EncodeToString(e.Bytes)))
-			edits.Content = append(edits.Content, n)
-		}
-		add(item, "edits", edits)
-	}
+	addEdits(item, "raw", r.Raw)
+	addEdits(item, "edits", r.Edits)
 	if r.Snap > 0 {
 		add(item, "snap", scalar(strconv.Itoa(r.Snap)))
 	}
@@ -97,18 +90,51 @@ func quoted(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text, Style: yaml.DoubleQuotedStyle}
 }
 
-// addBytes adds a run of bytes, zeros by their number.
+// addEdits adds a list of places with their bytes.
+func addEdits(n *yaml.Node, key string, edits []craft.Edit) {
+	if len(edits) == 0 {
+		return
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, e := range edits {
+		item := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+		add(item, "at", scalar(strconv.Itoa(e.Off)))
+		addBytes(item, "bytes", e.Bytes)
+		list.Content = append(list.Content, item)
+	}
+	add(n, key, list)
+}
+
+// addBytes adds a run of bytes, a long run of one value at its end by its
+// length.
 func addBytes(n *yaml.Node, key string, b []byte) {
 	const few = 8
-	switch {
-	case len(b) == 0:
-	case len(b) > few && len(bytes.Trim(b, "\x00")) == 0:
-		size := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
-		add(size, "size", scalar(strconv.Itoa(len(b))))
-		add(n, key, size)
-	default:
-		add(n, key, quoted(hex.EncodeToString(b)))
+	if len(b) == 0 {
+		return
 	}
+	fill, size := b[len(b)-1], run(b)
+	if size <= few {
+		add(n, key, quoted(hex.EncodeToString(b)))
+		return
+	}
+	parts := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	if rest := b[:len(b)-size]; len(rest) > 0 {
+		add(parts, "hex", quoted(hex.EncodeToString(rest)))
+	}
+	add(parts, "size", scalar(strconv.Itoa(size)))
+	if fill != 0 {
+		add(parts, "fill", scalar(fmt.Sprintf("0x%02x", fill)))
+	}
+	add(n, key, parts)
+}
+
+// run is how many bytes at the end of b are the same.
+func run(b []byte) int {
+	n := 1
+	for n < len(b) && b[len(b)-1-n] == b[len(b)-1] {
+		n++
+	}
+	return n
 }
 
 func linkName(link wire.LinkType) string {

@@ -1,7 +1,9 @@
 package script
 
 import (
+	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,10 +36,11 @@ func at(n *yaml.Node, format string, args ...any) error {
 	return &Error{n.Line, n.Column, fmt.Sprintf(format, args...)}
 }
 
-// wrap gives an error of a value its place.
+// wrap gives an error of a value its place, unless it has one.
 func wrap(n *yaml.Node, err error) error {
-	if err == nil {
-		return nil
+	var placed *Error
+	if err == nil || errors.As(err, &placed) {
+		return err
 	}
 	return at(n, "%v", err)
 }
@@ -93,7 +96,7 @@ func (p *parser) item(n *yaml.Node) (*Item, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, at(n, "want a packet: layers, or base and op, or a sequence")
 	}
-	item := &Item{Repeat: 1}
+	item := &Item{Repeat: 1, line: n.Line, column: n.Column}
 	var err error
 	switch layers, op, sequence := find(n, "layers"), find(n, "op"), find(n, "sequence"); {
 	case sequence != nil:
@@ -160,18 +163,17 @@ func (p *parser) part(item *Item, key string, k, v *yaml.Node) error {
 		r.Snap, err = number(v)
 	case "link":
 		r.Link, err = linkType(v)
+	case "raw":
+		r.Raw, err = p.edits(v)
 	case "edits":
 		r.Edits, err = p.edits(v)
 	default:
 		return at(k, "unknown key %q", key)
 	}
-	if err != nil {
-		if _, placed := err.(*Error); placed { //nolint:errorlint // made here
-			return err
-		}
-		return at(v, "%s: %v", key, err)
+	if err != nil && !errors.As(err, new(*Error)) {
+		err = at(v, "%s: %v", key, err)
 	}
-	return nil
+	return err
 }
 
 // set sets a field of the innermost layer that has it.
@@ -254,7 +256,7 @@ func counter(item *Item, layer int, f *wire.Field, v *yaml.Node) error {
 	if f.Kind != wire.Uint || f.Scale != 0 {
 		return at(v, "%s cannot count", f.Name)
 	}
-	c := Counter{Layer: layer, Field: f, Step: 1}
+	c := craft.Counter{Layer: layer, Field: f, Step: 1}
 	err := pairs(v, func(key string, k, v *yaml.Node) error {
 		n, err := strconv.ParseInt(v.Value, 0, 64)
 		u, uerr := strconv.ParseUint(v.Value, 0, 64)
@@ -288,7 +290,11 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 		return b, nil
 	}
 	var out []byte
-	return out, pairs(v, func(key string, k, v *yaml.Node) error {
+	fill, err := fillByte(v)
+	if err != nil {
+		return nil, err
+	}
+	err = pairs(v, func(key string, k, v *yaml.Node) error {
 		var err error
 		switch key {
 		case "text":
@@ -300,8 +306,9 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 		case "size":
 			var n int
 			if n, err = number(v); err == nil {
-				out = append(out, make([]byte, n)...)
+				out = append(out, bytes.Repeat([]byte{fill}, n)...)
 			}
+		case "fill": // read before
 		case "file":
 			if p.read == nil {
 				return at(v, "files are not read here")
@@ -310,10 +317,24 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 			b, err = p.read(v.Value)
 			out = append(out, b...)
 		default:
-			return at(k, "bytes are given as text, hex, size or file, not %q", key)
+			return at(k, "bytes are given as text, hex, size, fill or file, not %q", key)
 		}
 		return wrap(v, err)
 	})
+	return out, err
+}
+
+// fillByte is what the bytes that are given by their number are.
+func fillByte(n *yaml.Node) (byte, error) {
+	v := find(n, "fill")
+	if v == nil {
+		return 0, nil
+	}
+	b, err := strconv.ParseUint(v.Value, 0, 8)
+	if err != nil {
+		return 0, at(v, "fill: want a byte")
+	}
+	return byte(b), nil
 }
 
 func (p *parser) edits(v *yaml.Node) (edits []craft.Edit, err error) {

@@ -1,27 +1,30 @@
 // Package script is the text form of recipes: YAML with sequences, repeats and
 // counters. It is only data; there is no logic in it.
 //
-//   - layers:
-//   - eth: {dst: "52:54:00:77:00:03"}
-//   - ip: {src: 10.77.0.2, dst: 10.77.0.3}
-//   - udp:
-//   - infiniband.bth: {opcode: RC SEND Only, destqp: 0x11, psn: {start: 0xfffffe, step: 1}}
-//     payload: {text: hello}
-//     repeat: 4
-//   - base: rocev2            # the same in short
-//     op: rc write-only
-//     set: {infiniband.reth.r_key: 0x1234, ip.dst: 10.77.0.3}
-//     payload: "00112233"
-//     icrc: flip:0
-//   - sequence: [...]         # items that repeat together
-//     repeat: 10
+//	# four packets, header by header
+//	- layers:
+//	    - eth: {dst: "52:54:00:77:00:03"}
+//	    - ip: {src: 10.77.0.2, dst: 10.77.0.3}
+//	    - udp
+//	    - infiniband.bth: {opcode: RC SEND Only, psn: {start: 0xfffffe, step: 1}}
+//	  payload: {text: hello}
+//	  repeat: 4
+//	# one, in short
+//	- base: rocev2
+//	  op: rc write-only
+//	  set: {infiniband.reth.r_key: 0x1234, ip.dst: 10.77.0.3}
+//	  payload: "00112233"
+//	  icrc: flip:0
+//	# packets that repeat together
+//	- sequence: [...]
+//	  repeat: 10
 package script
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/rocecap/rocecap/internal/craft"
-	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // Script is a list of items, made in order.
@@ -30,19 +33,12 @@ type Script []*Item
 // Item is a packet or a sequence of items, made Repeat times.
 type Item struct {
 	Recipe   *craft.Recipe // nil for a sequence
-	Counters []Counter
+	Counters []craft.Counter
 	Sequence Script
 	Repeat   int
-}
 
-// Counter makes a field count: it begins at Start and moves by Step with each
-// packet made of its item, wrapping at the field's width.
-type Counter struct {
-	Layer       int // of the recipe
-	Field       *wire.Field
-	Start, Step uint64
-
-	made uint64
+	made         uint64 // packets of the recipe so far
+	line, column int    // in the text; 0 when there is none
 }
 
 // Error says where in a script something is wrong.
@@ -58,7 +54,8 @@ func (e *Error) Error() string {
 }
 
 // Each calls do with the recipe of each packet in turn, until it returns an
-// error. The recipe is reused for the item's next packet.
+// error. The recipe is reused for the item's next packet. A recipe that cannot
+// be built is told with its place in the text.
 func (s Script) Each(do func(*craft.Recipe) error) error {
 	for _, item := range s {
 		for range item.Repeat {
@@ -73,30 +70,41 @@ func (s Script) Each(do func(*craft.Recipe) error) error {
 // Reset makes every counter begin again.
 func (s Script) Reset() {
 	for _, item := range s {
-		for i := range item.Counters {
-			item.Counters[i].made = 0
-		}
+		item.made = 0
 		item.Sequence.Reset()
 	}
+}
+
+// Recipes calls do with each recipe once, however often it is repeated.
+func (s Script) Recipes(do func(*craft.Recipe) error) error {
+	for _, item := range s {
+		if item.Recipe == nil {
+			if err := item.Sequence.Recipes(do); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := do(item.Recipe); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (i *Item) once(do func(*craft.Recipe) error) error {
 	if i.Recipe == nil {
 		return i.Sequence.Each(do)
 	}
-	for n := range i.Counters {
-		c := &i.Counters[n]
-		i.Recipe.Layers[c.Layer].Put(craft.Setting{Field: c.Field, Num: c.next()})
-	}
-	return do(i.Recipe)
+	i.Recipe.Count(i.Counters, i.made)
+	i.made++
+	return i.place(do(i.Recipe))
 }
 
-// next is the counter's value for the packet that is made now.
-func (c *Counter) next() uint64 {
-	v := c.Start + c.made*c.Step
-	c.made++
-	if c.Field.Bits < 64 {
-		v &= 1<<uint(c.Field.Bits) - 1
+// place gives the error of a recipe that cannot be built the item's place.
+func (i *Item) place(err error) error {
+	var impossible *craft.FieldError
+	if i.line > 0 && errors.As(err, &impossible) {
+		return &Error{i.line, i.column, impossible.Error()}
 	}
-	return v
+	return err
 }

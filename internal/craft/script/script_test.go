@@ -131,7 +131,7 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 		"- op: rc send-only\n  set: {infiniband.bth.psn: 0x1000000}": "line 2, column 29: 16777216 does not fit the 24 bits of infiniband.bth.psn",
 		"- op: rc sendonly":                                          "line 1, column 7: no opcode \"rc sendonly\"; `rocecap opcodes` lists them",
 		"- op: rc send-only\n  base: rocev3":                         "line 2, column 9: no base \"rocev3\"; there are rocev2, rocev2-ipv6, rocev1, ib, ib-grh",
-		"- op: rc send-only\n  icrc: maybe":                          "line 2, column 9: icrc: \"maybe\": want auto, none, wrong, flip:BIT with a bit from 0 to 31, or a value of 32 bits",
+		"- op: rc send-only\n  icrc: maybe":                          "line 2, column 9: icrc: \"maybe\": want auto, none, wrong, swapped, flip:BIT with a bit from 0 to 31, or a value of 32 bits",
 		"- op: rc send-only\n  colour: red":                          "line 2, column 3: unknown key \"colour\"",
 		"- op: rc send-only\n  payload: zz":                          "line 2, column 12: want bytes in hexadecimal",
 		"- op: rc send-only\n  set: {ip.src: 1.2.3}":                 `line 2, column 17: "1.2.3" is no address for ip.src`,

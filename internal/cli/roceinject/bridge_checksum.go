@@ -1,0 +1,50 @@
+package roceinject
+
+import "github.com/rocecap/rocecap/internal/wire"
+
+// completer does what a network card does for a kernel that leaves checksums to
+// it. A virtual interface (veth, tap) hands such frames on as they are, with
+// the sum of the pseudo header alone where the checksum belongs
+// (CHECKSUM_PARTIAL in the kernel's include/linux/skbuff.h), and whoever
+// receives the frame from a bridge that does not complete it drops it.
+type completer struct {
+	frame wire.Frame
+}
+
+// complete changes only frames that hold the sum of their pseudo header in
+// place of the checksum, and not the right checksum.
+func (c *completer) complete(data []byte) {
+	f := &c.frame
+	f.Parse(wire.LinkEthernet, data, len(data))
+	if (f.Proto != wire.ProtoTCP && f.Proto != wire.ProtoUDP) || f.Problems&wire.ProblemFragment != 0 || f.L4 < 0 || f.End > len(data) {
+		return
+	}
+	var src, dst []byte
+	if ip := wire.IPv4Header(f.View(wire.HdrIPv4)); len(ip) >= wire.IPv4MinLen {
+		src, dst = ip.Addresses()[:4], ip.Addresses()[4:]
+	} else if ip := wire.IPv6Header(f.View(wire.HdrIPv6)); len(ip) == wire.IPv6Len {
+		src, dst = ip.Addresses()[:16], ip.Addresses()[16:]
+	} else {
+		return
+	}
+	segment := data[f.L4:f.End]
+	switch {
+	case f.Proto == wire.ProtoTCP && len(segment) >= wire.TCPMinLen:
+		tcp := wire.TCP(segment)
+		if tcp.Checksum() == pseudoSum(wire.TCPChecksum(src, dst, nil), len(segment)) {
+			tcp.SetChecksum(wire.TCPChecksum(src, dst, segment))
+		}
+	case f.Proto == wire.ProtoUDP && len(segment) >= wire.UDPLen:
+		udp := wire.UDP(segment)
+		if udp.Checksum() != 0 && udp.Checksum() == pseudoSum(wire.UDPChecksum(src, dst, nil), len(segment)) {
+			udp.SetChecksum(wire.UDPChecksum(src, dst, segment))
+		}
+	}
+}
+
+// pseudoSum adds the length of a segment to the pseudo header's sum, of which
+// the checksum of no segment is the complement.
+func pseudoSum(none uint16, length int) uint16 {
+	sum := uint32(^none) + uint32(length)
+	return uint16(sum&0xFFFF + sum>>16)
+}

@@ -1,0 +1,81 @@
+package roceinject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rocecap/rocecap/internal/netio/host"
+	"github.com/rocecap/rocecap/internal/netio/nic"
+)
+
+// toInterface sends on the interface of -i.
+func (o *sendOptions) toInterface(ctx context.Context, args []string, s *sending) error {
+	link, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	if s.source, err = o.source(ctx, args, link, s.passes); err != nil {
+		return errors.Join(err, link.Close())
+	}
+	return o.over(ctx, s, link)
+}
+
+// over sends over a link, and as many more as there shall be senders, and
+// reports. It closes them.
+func (o *sendOptions) over(ctx context.Context, s *sending, link *nic.Link) error {
+	out := newLinkSink(&s.tally, o.senders <= 1)
+	defer out.close()
+	for out.add(link); len(out.links) < o.senders; out.add(link) {
+		var err error
+		if link, err = nic.Open(o.link()); err != nil {
+			return errors.Join(err, out.finish(), s.source.close())
+		}
+	}
+	defer context.AfterFunc(ctx, out.close)() // wakes a send that waits
+	s.sink = out
+	s.clock = &wallClock{start: time.Now()}
+	return o.report(s, o.watched(ctx, s))
+}
+
+func (o *sendOptions) link() nic.Options {
+	return nic.Options{Interface: o.iface, SendOnly: true, QdiscBypass: o.bypass}
+}
+
+// open opens the interface, if that is safe.
+func (o *sendOptions) open(ctx context.Context) (*nic.Link, error) {
+	l, err := host.LinkByName(ctx, o.iface)
+	if err != nil {
+		return nil, fmt.Errorf("interface %w", err)
+	}
+	routed, err := host.CarriesDefaultRoute(ctx, l.Index)
+	if err != nil {
+		return nil, err
+	}
+	if routed && !o.yesReally {
+		return nil, fmt.Errorf("interface %s carries a default route: what is sent there reaches the network that this machine lives on; --yes-really sends all the same", o.iface)
+	}
+	return nic.Open(o.link())
+}
+
+// wallClock is the real time since its start.
+type wallClock struct {
+	start time.Time
+	timer *time.Timer
+}
+
+func (c *wallClock) now() int64 { return int64(time.Since(c.start)) }
+
+func (c *wallClock) wait(ctx context.Context, until int64) {
+	d := time.Duration(until - c.now())
+	if c.timer == nil {
+		c.timer = time.NewTimer(d)
+	} else {
+		c.timer.Reset(d)
+	}
+	select {
+	case <-c.timer.C:
+	case <-ctx.Done():
+	}
+}

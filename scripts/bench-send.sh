@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Compares how many packets a second roceinject, trafgen and scapy send over a
+# veth pair, in one run on one machine. QPN, PSN and ICRC change per packet in
+# roceinject and scapy; trafgen cannot compute an ICRC, and counts one byte of
+# QPN and PSN each. The peer drops what arrives: it is for another MAC address.
+#
+#   BENCH_SCALE=0.1   sends fewer packets
+#   BENCH_RUNS=5      runs of each program (default and minimum 3)
+#   ROCEINJECT=PATH   measures that binary instead of building one
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+skip() { echo "bench of sending SKIPPED: $*"; exit 0; }
+[ "$(id -u)" = 0 ] || skip "it makes a network namespace, which needs root"
+command -v ip >/dev/null || skip "the program ip is not installed"
+
+scale=${BENCH_SCALE:-1}
+runs=${BENCH_RUNS:-3}
+[ "$runs" -ge 3 ] || runs=3
+count() { awk -v n="$1" -v s="$scale" 'BEGIN { printf "%d", n * s < 100 ? 100 : n * s }'; }
+
+export CGO_ENABLED=0
+if [ -z "${ROCEINJECT:-}" ]; then
+	go build -trimpath -o bin/roceinject ./cmd/roceinject
+	ROCEINJECT=bin/roceinject
+fi
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/rocecap-bench.XXXXXX")
+left=rocebench-$$-l right=rocebench-$$-r
+cleanup() {
+	ip netns del "$left" 2>/dev/null || true
+	ip netns del "$right" 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+ip netns add "$left" && ip netns add "$right" || skip "there are no network namespaces here"
+ip link add tx0 netns "$left" type veth peer name rx0 netns "$right"
+ip -n "$left" link set tx0 up
+ip -n "$right" link set rx0 up
+received() { ip netns exec "$right" cat /sys/class/net/rx0/statistics/rx_packets; }
+
+# The most packets a second seen of each program, by name.
+declare -A best
+
+# once NAME PACKETS COMMAND... runs a command that sends so many packets.
+once() {
+	local name=$1 packets=$2 before after begin end rate
+	shift 2
+	before=$(received)
+	begin=$(date +%s%N)
+	ip netns exec "$left" "$@" >"$dir/out" 2>&1 || { echo "bench: failed: $*" >&2; cat "$dir/out" >&2; exit 1; }
+	end=$(date +%s%N)
+	after=$(received)
+	if [ $((after - before)) -lt "$packets" ]; then
+		echo "bench: $name sent $((after - before)) of $packets packets" >&2
+		exit 1
+	fi
+	rate=$((packets * 1000000000 / (end - begin)))
+	if [ "$rate" -gt "${best[$name]:-0}" ]; then best[$name]=$rate; fi
+}
+
+# config PAYLOAD writes trafgen's configuration: the packet that roceinject
+# makes, with counters in the low bytes of QPN (at 49) and PSN (at 53).
+config() {
+	"$ROCEINJECT" craft rc write-only --payload "zero:$1" -w "$dir/one.pcap"
+	od -An -v -tx1 -w1 -j40 "$dir/one.pcap" | awk '
+		BEGIN { printf "{ " }
+		{ gsub(/ /, ""); item = "0x" $0 }
+		NR == 50 || NR == 54 { item = "dinc(0, 255, 1)" }
+		{ printf "%s%s", (NR > 1 ? ", " : ""), item }
+		END { print " }" }' >"$dir/trafgen-$1.cfg"
+}
+
+cat >"$dir/send.py" <<'PY'
+import sys
+from scapy.all import IP, UDP, Ether, Raw, conf
+from scapy.contrib.roce import BTH
+
+count, size = int(sys.argv[1]), int(sys.argv[2])
+out = conf.L2socket(iface="tx0")
+payload = bytes(16 + size)  # scapy has no RETH
+for n in range(count):
+    out.send(
+        Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+        / IP(src="192.0.2.1", dst="192.0.2.2")
+        / UDP(sport=49152, dport=4791)
+        / BTH(opcode=10, dqpn=n & 0xFFFFFF, psn=n & 0xFFFFFF)
+        / Raw(payload)
+    )
+PY
+
+python=
+for p in /usr/bin/python3 python3; do
+	if "$p" -c 'import scapy.contrib.roce' 2>/dev/null; then python=$p; break; fi
+done
+[ -n "$python" ] || echo "bench: scapy is not installed: no comparison with it" >&2
+trafgen=$(command -v trafgen) || { trafgen=; echo "bench: trafgen is not installed: no comparison with it" >&2; }
+
+fast=$(count 1000000) slow=$(count 4000)
+for size in 16 1024; do
+	config "$size"
+	for ((i = 0; i < runs; i++)); do
+		once "roceinject $size" "$fast" "$ROCEINJECT" send rc write-only -i tx0 --payload "zero:$size" \
+			--step infiniband.bth.psn=1 --step infiniband.bth.destqp=1 --rate max --count "$fast" --qdisc-bypass
+		if [ -n "$trafgen" ]; then
+			once "trafgen $size" "$fast" "$trafgen" -c "$dir/trafgen-$size.cfg" -o tx0 -n "$fast" -P 1 -C -Q
+			once "trafgen all $size" "$fast" "$trafgen" -c "$dir/trafgen-$size.cfg" -o tx0 -n "$fast" -C -Q
+		fi
+		if [ -n "$python" ]; then
+			once "scapy $size" "$slow" "$python" "$dir/send.py" "$slow" "$size"
+		fi
+	done
+done
+
+# row LABEL OURS THEIRS GOAL prints one comparison.
+row() {
+	local ours=${best[$2]} theirs=${best[$3]:-}
+	if [ -z "$theirs" ]; then
+		printf '%-44s %11d %11s   not compared: no such tool here\n' "$1" "$ours" -
+		return
+	fi
+	awk -v label="$1" -v ours="$ours" -v theirs="$theirs" -v goal="$4" 'BEGIN {
+		ratio = ours / theirs
+		printf "%-44s %11d %11d %8.2fx", label, ours, theirs, ratio
+		if (goal > 0) printf "   >= %.2fx   %s", goal, (ratio >= goal ? "met" : "MISSED")
+		print ""
+	}'
+}
+
+echo
+echo "binary: $ROCEINJECT; $(nproc) cores; best of $runs runs of $fast packets (scapy $slow)"
+echo "packets a second over a veth pair, start and end of the programs included"
+printf '%-44s %11s %11s %9s   %8s\n' "RC WRITE Only" "roceinject" "other" "ratio" "goal"
+for size in 16 1024; do
+	row "/ trafgen, one process, $size B" "roceinject $size" "trafgen $size" 1
+	row "/ trafgen, a process per core, $size B" "roceinject $size" "trafgen all $size" 0
+	row "/ scapy, $size B" "roceinject $size" "scapy $size" 100
+done
