@@ -2,7 +2,7 @@
 # make lab    the guests for the tests against real RDMA peers; test-lab runs those
 # make lint   formatting, vet, staticcheck, tidy module file
 # make build  bin/rocecap and the other commands
-# make bench  speed and memory against tshark and tcpdump
+# make bench  speed and memory against tshark, tcpdump, trafgen and scapy
 # make golden writes the golden files anew; read the diff before committing it
 
 SHELL := bash
@@ -62,6 +62,7 @@ build:
 
 bench:
 	scripts/bench.sh
+	scripts/bench-send.sh
 
 golden:
 	folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u); \

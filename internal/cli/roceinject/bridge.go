@@ -185,9 +185,6 @@ func (b *bridge) report(w io.Writer) {
 		if out.tooLong > 0 {
 			fmt.Fprintf(w, "  %d not sent: too long for %s; switch segmentation and receive offloads (tso, gso, gro, lro) off\n", out.tooLong, out.link.Name())
 		}
-		if out.refused > 0 {
-			fmt.Fprintf(w, "  %d not sent: %s was down\n", out.refused, out.link.Name())
-		}
 	}
 	if n := b.engine.Waiting(); n > 0 {
 		fmt.Fprintf(w, "%d delayed frames were not sent any more\n", n)

@@ -28,11 +28,10 @@ type bridge struct {
 
 // bridgeEnd is one interface and what waits to leave by it.
 type bridgeEnd struct {
-	link   *nic.Link
-	frames [][]byte
-	notes  []string // of the frames, when a capture is written
-	// Frames that could not be sent.
-	tooLong, refused uint64
+	link    *nic.Link
+	frames  [][]byte
+	notes   []string // of the frames, when a capture is written
+	tooLong uint64   // frames that could not be sent
 }
 
 // openBridge opens both interfaces.
@@ -106,11 +105,7 @@ func (b *bridge) carry(d fault.Direction) error {
 	link := b.ends[d].link
 	var batch nic.Batch
 	for {
-		err := link.Receive(&batch, time.Time{})
-		if errors.Is(err, nic.ErrDown) {
-			continue // it may come up again
-		}
-		if err != nil {
+		if err := link.Receive(&batch, time.Time{}); err != nil {
 			return fmt.Errorf("interface %s: %w", link.Name(), err)
 		}
 		if err := b.handle(d, batch.Frames); err != nil {
@@ -227,9 +222,6 @@ func (b *bridge) flushEnd(d fault.Direction) error {
 			if b.capture != nil {
 				notes = notes[1:]
 			}
-		case errors.Is(err, nic.ErrDown):
-			e.refused += uint64(len(frames))
-			return nil
 		default:
 			return fmt.Errorf("interface %s: %w", e.link.Name(), err)
 		}

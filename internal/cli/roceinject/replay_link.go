@@ -49,13 +49,7 @@ func (o *replayOptions) toInterface(ctx context.Context, name string, engine *re
 		return err
 	}
 	src := &rewritten{captured: newCaptured(name, nil, nil, false), side: o.side, engine: engine}
-	s := &sending{source: src, clock: &wallClock{start: time.Now()}, pace: pace, passes: 1}
-	out := newLinkSink(&s.tally, true)
-	defer out.close()
-	out.add(link)
-	s.sink = out
-	defer context.AfterFunc(ctx, out.close)() // wakes a send that waits
-	err = send.report(s, send.watched(ctx, s))
+	err = send.over(ctx, &sending{source: src, pace: pace, passes: 1}, link)
 	_, printed := fmt.Fprint(o.streams.Out, unsealedText(src.unsealed))
 	return errors.Join(err, printed)
 }

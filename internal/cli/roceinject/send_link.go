@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/netio/host"
@@ -23,24 +24,41 @@ func (o *sendOptions) toInterface(ctx context.Context, args []string, s *sending
 }
 
 // over sends over a link, and as many more as there shall be senders, and
-// reports. It closes them.
-func (o *sendOptions) over(ctx context.Context, s *sending, link *nic.Link) error {
-	out := newLinkSink(&s.tally, o.senders <= 1)
-	defer out.close()
-	for out.add(link); len(out.links) < o.senders; out.add(link) {
-		var err error
-		if link, err = nic.Open(o.link()); err != nil {
-			return errors.Join(err, out.finish(), s.source.close())
+// reports. It closes them, and the source.
+func (o *sendOptions) over(ctx context.Context, s *sending, link *nic.Link) (err error) {
+	links := []*nic.Link{link}
+	end := sync.OnceFunc(func() {
+		for _, link := range links {
+			_ = link.Close() // nothing is lost: what was sent is counted
+		}
+	})
+	defer end()
+	for len(links) < o.senders && err == nil {
+		if link, err = nic.Open(o.link()); err == nil {
+			links = append(links, link)
 		}
 	}
-	defer context.AfterFunc(ctx, out.close)() // wakes a send that waits
-	s.sink = out
+	if err == nil {
+		s.sink, err = o.sink(s, links)
+	}
+	if err != nil {
+		return errors.Join(err, s.source.close())
+	}
+	defer s.sink.close()
+	defer context.AfterFunc(ctx, end)() // wakes a send that waits
 	s.clock = &wallClock{start: time.Now()}
 	return o.report(s, o.watched(ctx, s))
 }
 
+func (o *sendOptions) sink(s *sending, links []*nic.Link) (sink, error) {
+	if len(links) > 1 {
+		return newManySink(&s.tally, links), nil
+	}
+	return newRingSink(&s.tally, links[0])
+}
+
 func (o *sendOptions) link() nic.Options {
-	return nic.Options{Interface: o.iface, SendOnly: true, QdiscBypass: o.bypass}
+	return nic.Options{Interface: o.iface, SendOnly: true, SendRingBytes: ringBytes, QdiscBypass: o.bypass}
 }
 
 // open opens the interface, if that is safe.

@@ -3,7 +3,6 @@ package roceinject
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -19,6 +18,7 @@ type sink interface {
 	commit(length int, due int64) error
 	flush() error
 	finish() error // flushes, and waits until all is sent
+	close()        // gives memory back
 }
 
 // tally counts what was really sent, while it is being sent.
@@ -153,13 +153,18 @@ func (s *sending) send(ctx context.Context, f frame) error {
 		return err
 	}
 	if f.length > len(place) {
-		s.tally.refuse(1, fmt.Errorf("%w: %d bytes, and the longest has %d", nic.ErrFrameTooLong, f.length, len(place)))
+		s.tally.refuse(1, tooLong(f.length, len(place)))
 		return nil
 	}
 	if err := s.source.put(place); err != nil {
 		return err
 	}
-	if err := s.sink.commit(f.length, due); err != nil {
+	err = s.sink.commit(f.length, due)
+	if errors.Is(err, nic.ErrFrameTooLong) || errors.Is(err, nic.ErrFrameTooShort) {
+		s.tally.refuse(1, err)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	s.offered++

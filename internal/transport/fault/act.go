@@ -19,6 +19,9 @@ type fate struct {
 	delay   time.Duration
 	reorder int
 	answers []Out
+	// spoiled says that a rule has left the ICRC wrong, which no later one is to
+	// undo.
+	spoiled bool
 }
 
 func label(i int, name string) string {
@@ -56,7 +59,7 @@ func (e *Engine) apply(fate *fate, i int, p packet) {
 	do := &e.rules[i].Do
 	var done []string
 	if do.changes() {
-		done = append(done, e.change(fate.data, do)...)
+		done = append(done, e.change(fate, do)...)
 	}
 	if do.Drop {
 		fate.drop = true
@@ -80,10 +83,10 @@ func (e *Engine) apply(fate *fate, i int, p packet) {
 	e.log(i, strings.Join(done, ", "))
 }
 
-// change does a rule's changes to a copy of the frame. Earlier rules may have
+// change does a rule's changes to the copy of the frame. Earlier rules may have
 // changed it, so that it is parsed anew.
-func (e *Engine) change(data []byte, do *Actions) (done []string) {
-	f := &e.edited
+func (e *Engine) change(fate *fate, do *Actions) (done []string) {
+	f, data := &e.edited, fate.data
 	f.Parse(wire.LinkEthernet, data, len(data))
 	bth := wire.BTH(f.View(wire.HdrBTH))
 	if do.CE && markCE(f) {
@@ -100,14 +103,19 @@ func (e *Engine) change(data []byte, do *Actions) (done []string) {
 	for i := range do.Set {
 		done = append(done, "set "+do.Set[i].Name+do.Set[i].apply(f))
 	}
-	if len(do.Set) > 0 {
-		f.Parse(wire.LinkEthernet, data, len(data))
+	f.Parse(wire.LinkEthernet, data, len(data))
+	switch {
+	case fate.spoiled:
+	case len(do.Set) > 0:
 		e.seal(f)
-	} else if do.FECN || do.BECN { // which the ICRC does not cover
+	case do.FECN || do.BECN: // which the ICRC does not cover
 		sealChecksums(f)
 	}
 	if do.Corrupt.Given {
-		done = append(done, e.corrupt(f, do.Corrupt.Value))
+		c := do.Corrupt.Value
+		c.Seal = c.Seal && !fate.spoiled
+		done = append(done, e.corrupt(f, c))
+		fate.spoiled = !c.Seal
 	}
 	return done
 }

@@ -389,6 +389,23 @@ func TestChangesLeaveAGoodPacket(t *testing.T) {
 	}
 }
 
+// TestDamageStaysDamage shows that what one rule damages is not sealed by the
+// changes of the next.
+func TestDamageStaysDamage(t *testing.T) {
+	edit := fault.Edit{Name: "psn", In: []fault.Place{{Header: wire.HdrBTH, Field: craft.FieldOf(wire.HdrBTH, "psn")}}, Num: 5}
+	e := engine(
+		fault.Rule{Do: fault.Actions{Corrupt: fault.Just(fault.Corrupt{XOR: 1})}},
+		fault.Rule{Do: fault.Actions{Set: []fault.Edit{edit}}},
+	)
+	out := play(e, fault.Forward, frame(t, "rc send-only", 8, psn(9)))
+	if len(out) != 1 || psnOf(out[0].Data) != 5 {
+		t.Fatalf("%d frames left", len(out))
+	}
+	if v, _, _ := icrc.Verify(out[0].Data); v != icrc.Bad {
+		t.Errorf("ICRC is %v", v)
+	}
+}
+
 // checksumsRight judges the IPv4 and UDP checksums of a frame without options.
 // A BTH flag changes what a UDP checksum covers; those are judged too.
 func checksumsRight(data []byte) bool {
