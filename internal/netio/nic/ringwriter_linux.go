@@ -104,9 +104,9 @@ func (w *ringWriter) wait(step func(uintptr) bool, deadline time.Time) error {
 }
 
 // send tells the kernel to take what is queued. All of it can be taken and the
-// call still fail; settle sees what was.
+// call still fail; settle sees what was. It does not wait, as in trySend.
 func (w *ringWriter) send(fd uintptr) bool {
-	_, _, w.errno = unix.Syscall6(unix.SYS_SENDTO, fd, 0, 0, unix.MSG_DONTWAIT, 0, 0)
+	_, _, w.errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, 0, 0, unix.MSG_DONTWAIT, 0, 0)
 	return w.errno != unix.EAGAIN
 }
 

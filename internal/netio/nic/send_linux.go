@@ -121,9 +121,10 @@ func (s *sender) send(frames [][]byte, deadline time.Time) (int, error) {
 }
 
 // trySend is what the poller calls until it returns true: always, except when
-// the socket has no room.
+// the socket has no room. The call does not wait; telling Go's scheduler of it
+// all the same would cost a context switch for each batch.
 func (s *sender) trySend(fd uintptr) bool {
-	n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, fd,
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, fd,
 		uintptr(unsafe.Pointer(&s.headers[s.done])), uintptr(s.count-s.done),
 		unix.MSG_DONTWAIT, 0, 0)
 	s.errno = errno
