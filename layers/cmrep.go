@@ -14,7 +14,7 @@ type CMRep struct {
 	LocalQKey          uint32 // sender's Q_Key, for RD only
 	LocalQPN           uint32 // sender's queue pair
 	LocalEECN          uint32 // sender's end-to-end context, for RD only
-	StartingPSN        PSN    // first PSN that the sender will use
+	StartingPSN        PSN    // first PSN that the receiver of the message will use
 	ResponderResources uint8  // number of READs and atomics that the sender takes at a time
 	InitiatorDepth     uint8  // number of READs and atomics that the sender will have outstanding
 	TargetACKDelay     uint8  // time that the sender may take to acknowledge, 4.096 us times two to this power

@@ -22,7 +22,7 @@ type CMReq struct {
 	RemoteResponseTimeout uint8  // time within which the receiver is to answer, 4.096 us times two to this power
 	TransportType         uint8  // transport service type
 	FlowControl           bool   // end-to-end flow control bit
-	StartingPSN           PSN    // first PSN that the sender will use
+	StartingPSN           PSN    // first PSN that the receiver of the message will use
 	LocalResponseTimeout  uint8  // time within which the sender answers, 4.096 us times two to this power
 	RetryCount            uint8  // number of times that the receiver is to retry
 	PKey                  uint16 // partition key

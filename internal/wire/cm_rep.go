@@ -75,7 +75,8 @@ func (m CMRep) LocalEECN() uint32 { return uint24(m[cmRepLocalEECN:]) }
 // SetLocalEECN sets the sender's end-to-end context.
 func (m CMRep) SetLocalEECN(v uint32) { putUint24(m[cmRepLocalEECN:], v) }
 
-// StartingPSN is the first PSN that the sender will use.
+// StartingPSN is the first PSN that the receiver of the message will use (Linux
+// cma.c fills in its own receive PSN; pcaps/rping_rxe.pcap shows it).
 func (m CMRep) StartingPSN() PSN { return PSN(uint24(m[cmRepStartingPSN:])) }
 
 // SetStartingPSN sets the first PSN that the sender will use.

@@ -143,7 +143,8 @@ func (m CMReq) FlowControl() bool { return bit(m[cmReqFlowControl], 0x01) }
 // SetFlowControl sets the end-to-end flow control bit.
 func (m CMReq) SetFlowControl(on bool) { putBit(&m[cmReqFlowControl], 0x01, on) }
 
-// StartingPSN is the first PSN that the sender will use.
+// StartingPSN is the first PSN that the receiver of the message will use (Linux
+// cma.c fills in its own receive PSN; pcaps/rping_rxe.pcap shows it).
 func (m CMReq) StartingPSN() PSN { return PSN(uint24(m[cmReqStartingPSN:])) }
 
 // SetStartingPSN sets the first PSN that the sender will use.
