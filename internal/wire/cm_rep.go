@@ -79,7 +79,7 @@ func (m CMRep) SetLocalEECN(v uint32) { putUint24(m[cmRepLocalEECN:], v) }
 // cma.c fills in its own receive PSN; pcaps/rping_rxe.pcap shows it).
 func (m CMRep) StartingPSN() PSN { return PSN(uint24(m[cmRepStartingPSN:])) }
 
-// SetStartingPSN sets the first PSN that the sender will use.
+// SetStartingPSN sets the first PSN that the receiver of the message will use.
 func (m CMRep) SetStartingPSN(v PSN) { putUint24(m[cmRepStartingPSN:], uint32(v)) }
 
 // ResponderResources is the number of READs and atomics that the sender takes at a time.

@@ -147,7 +147,7 @@ func (m CMReq) SetFlowControl(on bool) { putBit(&m[cmReqFlowControl], 0x01, on) 
 // cma.c fills in its own receive PSN; pcaps/rping_rxe.pcap shows it).
 func (m CMReq) StartingPSN() PSN { return PSN(uint24(m[cmReqStartingPSN:])) }
 
-// SetStartingPSN sets the first PSN that the sender will use.
+// SetStartingPSN sets the first PSN that the receiver of the message will use.
 func (m CMReq) SetStartingPSN(v PSN) { putUint24(m[cmReqStartingPSN:], uint32(v)) }
 
 // LocalResponseTimeout is the time within which the sender answers, 4.096 us times two to this power.
