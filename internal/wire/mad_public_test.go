@@ -7,28 +7,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rocecap/rocecap/internal/testneed"
 )
 
-// publicFile reads a sample file that may not be committed: it lies in the
-// folder shared beside the repository. The test is skipped where there is none.
-func publicFile(t *testing.T, path string) []byte {
+// publicFile reads a sample file that may not be committed.
+func publicFile(t *testing.T, name string) []byte {
 	t.Helper()
-	dir, err := os.Getwd()
+	b, err := os.ReadFile(filepath.Join(testneed.Shared(t), "captures", "public", name))
 	if err != nil {
 		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Skip("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "shared", "captures", "public", path))
-	if err != nil {
-		t.Skipf("no sample file: %v", err)
 	}
 	return b
 }

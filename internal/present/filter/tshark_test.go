@@ -99,7 +99,7 @@ func runTshark(t *testing.T, tshark, file string, filters []string) [][]int {
 	}
 	_, lines, ready := strings.Cut(string(out), "ready\n")
 	if !ready {
-		t.Skipf("SKIPPED: this tshark does not run the Lua script:\n%s", out)
+		testneed.Missing(t, "tshark", "this tshark does not run the Lua script:\n"+string(out))
 	}
 	passed := make([][]int, len(filters))
 	for i := range passed {
