@@ -104,3 +104,15 @@ func damaged(t *testing.T) string {
 	wrong[checksum] ^= 0x01
 	return newCapture(t, "damaged.pcap", right, wrong)
 }
+
+// isInfiniBand reports whether a capture has link type 247, which tshark does
+// not read.
+func isInfiniBand(t *testing.T, path string) bool {
+	t.Helper()
+	r, err := capfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	return r.Interfaces()[0].Link == wire.LinkIB
+}

@@ -102,7 +102,10 @@ func (c *comparison) capture(t *testing.T, path string) {
 	file := readable(t, path)
 	theirs := c.tshark.decode(t, file, slices.Concat(c.names, contextFields))
 	if len(theirs) == 0 {
-		t.Skip("SKIPPED: tshark cannot read the capture")
+		if !isInfiniBand(t, file) {
+			t.Fatal("tshark reads nothing of the capture")
+		}
+		t.Skip("SKIPPED: tshark does not know link type 247")
 	}
 	own := ours(t, file, c.names)
 	if len(own) != len(theirs) {
