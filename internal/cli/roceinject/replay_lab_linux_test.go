@@ -1,11 +1,7 @@
 package roceinject_test
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/netip"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/internal/testneed"
-	"github.com/rocecap/rocecap/lab"
 )
 
 // TestLabReplayRunsARecordedPingPongAgainstALiveOne plays the client of
@@ -21,24 +16,8 @@ import (
 // that runs in a guest now.
 func TestLabReplayRunsARecordedPingPongAgainstALiveOne(t *testing.T) {
 	const ourQPN, ourPSN = 0x11, 0x123456
-	l := lab.Up(t, 1)
-	port, guest := l.Port(t, 1, "br0"), l.Peer(1)
-	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	// Nobody answers for our address; the guest asks before it connects.
-	guest.MustRun(patience, t, fmt.Sprintf("ip neigh replace %v lladdr %v dev eth0", port.IP4, port.MAC))
-	t.Cleanup(func() { guest.MustRun(context.Background(), t, fmt.Sprintf("ip neigh del %v dev eth0", port.IP4)) })
-	server := guest.Start(t, "stdbuf -oL ibv_rc_pingpong -d rxe0 -g 1 -n 5")
-	if _, err := server.WaitFor(regexp.MustCompile(`local address`), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	var qpn, psn int
-	if err := l.Do(func() (err error) {
-		qpn, psn, err = meetPingPong(guest.IP4, port.IP4, ourQPN, ourPSN)
-		return err
-	}); err != nil {
-		t.Fatalf("%v\n%s", err, server.Output())
-	}
+	p := startPingPong(t, ourQPN, ourPSN)
+	l, port, guest, server, qpn, psn := p.lab, p.port, p.guest, p.server, p.qpn, p.psn
 	recording := filepath.Join(testneed.Pcaps(t), "rc_pingpong.pcap")
 	var code int
 	var said, errors string
@@ -60,37 +39,4 @@ func TestLabReplayRunsARecordedPingPongAgainstALiveOne(t *testing.T) {
 	if _, err := server.WaitFor(regexp.MustCompile(`5 iters in`), time.Minute); err != nil {
 		t.Errorf("the server does not end: %v\n%s", err, server.Output())
 	}
-}
-
-// meetPingPong exchanges queue pair numbers with ibv_rc_pingpong as its client
-// does: LID, QPN, PSN and GID in hexadecimal over TCP, then one word more
-// (rdma-core, libibverbs/examples/rc_pingpong.c).
-func meetPingPong(server, self netip.Addr, ourQPN, ourPSN int) (qpn, psn int, err error) {
-	const patience = 30 * time.Second
-	var conn net.Conn
-	for end := time.Now().Add(patience); conn == nil; { // it listens a little after it has said its address
-		conn, err = net.DialTimeout("tcp", netip.AddrPortFrom(server, 18515).String(), patience)
-		if err != nil && time.Now().After(end) {
-			return 0, 0, err
-		}
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		return 0, 0, err
-	}
-	gid := self.As16()
-	ours := fmt.Sprintf("%04x:%06x:%06x:%x", 0, ourQPN, ourPSN, gid) + "\x00"
-	if _, err := io.WriteString(conn, ours); err != nil {
-		return 0, 0, err
-	}
-	theirs := make([]byte, len(ours))
-	if _, err := io.ReadFull(conn, theirs); err != nil {
-		return 0, 0, err
-	}
-	var lid int
-	if _, err := fmt.Sscanf(string(theirs), "%x:%x:%x:", &lid, &qpn, &psn); err != nil {
-		return 0, 0, fmt.Errorf("%q: %w", theirs, err)
-	}
-	_, err = io.WriteString(conn, "done\x00")
-	return qpn, psn, err
 }

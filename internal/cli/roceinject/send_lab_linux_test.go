@@ -2,16 +2,12 @@ package roceinject_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"regexp"
 	"testing"
-	"time"
 
 	"github.com/rocecap/rocecap/internal/cli"
 	"github.com/rocecap/rocecap/internal/cli/roceinject"
 	"github.com/rocecap/rocecap/internal/wire"
-	"github.com/rocecap/rocecap/lab"
 )
 
 // TestLabCraftedSendIsAcknowledgedUnlessItsICRCIsWrong sends a live queue pair
@@ -20,23 +16,8 @@ import (
 // first two, the right one would be a duplicate and be acknowledged too.
 func TestLabCraftedSendIsAcknowledgedUnlessItsICRCIsWrong(t *testing.T) {
 	const ourQPN, ourPSN = 0x11, 0x654321
-	l := lab.Up(t, 1)
-	port, guest := l.Port(t, 1, "br0"), l.Peer(1)
-	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	guest.MustRun(patience, t, fmt.Sprintf("ip neigh replace %v lladdr %v dev eth0", port.IP4, port.MAC))
-	t.Cleanup(func() { guest.MustRun(context.Background(), t, fmt.Sprintf("ip neigh del %v dev eth0", port.IP4)) })
-	server := guest.Start(t, "stdbuf -oL ibv_rc_pingpong -d rxe0 -g 1 -n 5")
-	if _, err := server.WaitFor(regexp.MustCompile(`local address`), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	var qpn int
-	if err := l.Do(func() (err error) {
-		qpn, _, err = meetPingPong(guest.IP4, port.IP4, ourQPN, ourPSN)
-		return err
-	}); err != nil {
-		t.Fatalf("%v\n%s", err, server.Output())
-	}
+	p := startPingPong(t, ourQPN, ourPSN)
+	l, port, guest, server, qpn := p.lab, p.port, p.guest, p.server, p.qpn
 	capture := l.Capture(t, "br0", "udp port 4791")
 	for _, icrc := range []string{"flip:0", "swapped", "auto"} {
 		var out, errs bytes.Buffer
