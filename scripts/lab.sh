@@ -34,10 +34,30 @@ lab/peerlab check || skip "it cannot run here (see above)"
 
 export ROCE_LAB=1 LAB_NETNS=rocelab$$ LAB_OWNER=$$
 export CI_REQUIRE=${CI_REQUIRE:+$CI_REQUIRE,}lab # nothing is missing: no test may skip
-trap 'lab/peerlab down' EXIT
 
 # The packages whose tests use lab, and lab itself.
 mapfile -t packages < <(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... |
 	awk '/^[^ ]*\/lab / || / [^ ]*\/lab /{print $1}')
 echo "lab: ${packages[*]}"
-go test -count=1 -p 1 -timeout 15m -run '^TestLab' "$@" "${packages[@]}"
+log=$(mktemp)
+trap 'lab/peerlab down; rm -f "$log"' EXIT
+
+lab_tests() {
+	local pattern=$1
+	shift
+	go test -count=1 -p 1 -timeout 25m -run "$pattern" "$@" "${packages[@]}" 2>&1 | tee "$log"
+}
+
+lab_tests '^TestLab' "$@" && exit 0
+
+# The guests are emulated, and at times fail of themselves: perftest refuses to
+# report when it cannot measure the clock, rxe calls a request of another rxe
+# invalid, a guest dies. What failed is tried once more, in new guests, and has to
+# pass then.
+failed=$(sed -n 's/^--- FAIL: \(Test[A-Za-z0-9_]*\).*/\1/p' "$log" | sort -u | paste -sd '|')
+[ -n "$failed" ] || exit 1
+echo "================================================================"
+echo "LAB TESTS THAT FAILED, TRIED ONCE MORE: ${failed//|/ }"
+echo "================================================================"
+lab/peerlab down
+lab_tests "^($failed)\$" "$@"
