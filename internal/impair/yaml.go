@@ -1,59 +1,37 @@
 package impair
 
 import (
-	"fmt"
+	"errors"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rocecap/rocecap/internal/transport/fault"
+	"github.com/rocecap/rocecap/internal/yamlnode"
 )
 
 func at(n *yaml.Node, format string, args ...any) error {
-	return &Error{n.Line, n.Column, fmt.Sprintf(format, args...)}
+	return own(yamlnode.At(n, format, args...))
 }
 
-// resolve returns what an alias stands for.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
-}
-
-// pairs calls do with each key and value of a mapping. Nothing at all is an
-// empty one.
 func pairs(n *yaml.Node, do func(key string, k, v *yaml.Node) error) error {
-	n = resolve(n)
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return nil
-	}
-	if n.Kind != yaml.MappingNode {
-		return at(n, "want names with values")
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], resolve(n.Content[i+1])
-		if seen[k.Value] {
-			return at(k, "%q is here twice", k.Value)
-		}
-		seen[k.Value] = true
-		if err := do(k.Value, k, v); err != nil {
-			return err
-		}
-	}
-	return nil
+	return own(yamlnode.Pairs(n, do))
 }
+
+func resolve(n *yaml.Node) *yaml.Node { return yamlnode.Resolve(n) }
 
 func items(n *yaml.Node) ([]*yaml.Node, error) {
-	n = resolve(n)
-	switch {
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		return nil, nil
-	case n.Kind != yaml.SequenceNode:
-		return nil, at(n, "want a list")
+	list, err := yamlnode.Items(n)
+	return list, own(err)
+}
+
+// own makes the error of a node one of a rules file.
+func own(err error) error {
+	var placed *yamlnode.Error
+	if errors.As(err, &placed) {
+		return (*Error)(placed)
 	}
-	return n.Content, nil
+	return err
 }
 
 func name(v *yaml.Node) (string, error) {
