@@ -2,6 +2,7 @@ package craft
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ type Base struct {
 	Layers []wire.HeaderID
 }
 
-// Bases lists the bases by name.
+// bases are those of packets with a BTH.
 var bases = [...]Base{
 	{"rocev2", "RoCEv2 over IPv4", wire.LinkEthernet, []wire.HeaderID{wire.HdrEthernet, wire.HdrIPv4, wire.HdrUDP}},
 	{"rocev2-ipv6", "RoCEv2 over IPv6", wire.LinkEthernet, []wire.HeaderID{wire.HdrEthernet, wire.HdrIPv6, wire.HdrUDP}},
@@ -25,36 +26,21 @@ var bases = [...]Base{
 	{"ib-grh", "native InfiniBand with a GRH", wire.LinkIB, []wire.HeaderID{wire.HdrLRH, wire.HdrGRH}},
 }
 
+// iwarpBases are those of a TCP stream's units.
+var iwarpBases = [...]Base{
+	{"iwarp", "iWARP over IPv4", wire.LinkEthernet, []wire.HeaderID{wire.HdrEthernet, wire.HdrIPv4, wire.HdrTCP}},
+	{"iwarp-ipv6", "iWARP over IPv6", wire.LinkEthernet, []wire.HeaderID{wire.HdrEthernet, wire.HdrIPv6, wire.HdrTCP}},
+}
+
 // Bases returns what a packet can be based on.
-func Bases() []Base { return bases[:] }
+func Bases() []Base { return slices.Concat(bases[:], iwarpBases[:]) }
 
 // NewRecipe returns a packet of an opcode in a base, with every field at its
 // default.
-func NewRecipe(base string, op wire.Opcode) (*Recipe, error) {
-	for _, b := range bases {
-		if b.Name != base {
-			continue
-		}
-		r := &Recipe{Link: b.Link, Pad: AutoPad}
-		for _, id := range b.Layers {
-			r.Layers = append(r.Layers, Layer{ID: id})
-		}
-		r.Layers = append(r.Layers, Layer{ID: wire.HdrBTH, Set: []Setting{{Field: FieldOf(wire.HdrBTH, "opcode"), Num: uint64(op)}}})
-		for _, id := range op.Info().Extended() {
-			r.Layers = append(r.Layers, Layer{ID: id})
-		}
-		return r, nil
-	}
-	var names []string
-	for _, b := range bases {
-		names = append(names, b.Name)
-	}
-	return nil, fmt.Errorf("no base %q; there are %s", base, strings.Join(names, ", "))
-}
+func NewRecipe(base string, op wire.Opcode) (*Recipe, error) { return operationOf(op).In(base) }
 
 // ParseOpcode finds an opcode by its number or by its name: "rc write-only",
-// "UD SEND Only Immediate", "cnp". The words RDMA and a hyphen count for
-// nothing.
+// "UD SEND Only Immediate", "cnp". Small words and a hyphen count for nothing.
 func ParseOpcode(text string) (wire.Opcode, error) {
 	if s, err := ParseSetting(FieldOf(wire.HdrBTH, "opcode"), text); err == nil && !s.Auto {
 		return wire.Opcode(s.Num), nil
@@ -73,29 +59,38 @@ var plainWords = strings.NewReplacer("-", " ", "_", " ", "immediate", "imm", "in
 func plainName(name string) string {
 	var words []string
 	for _, w := range strings.Fields(plainWords.Replace(strings.ToLower(name))) {
-		if w != "rdma" && w != "with" {
+		switch w {
+		case "rdma", "with", "and", "data":
+		default:
 			words = append(words, w)
 		}
 	}
 	return strings.Join(words, " ")
 }
 
+// Find finds a field of the innermost layer that has it, by its whole filter
+// name; f is nil when none has.
+func (r *Recipe) Find(name string) (layer int, f *wire.Field) {
+	for i := len(r.Layers) - 1; i >= 0; i-- {
+		if f := FullField(r.Layers[i].ID, name); f != nil {
+			return i, f
+		}
+	}
+	return 0, nil
+}
+
 // Put sets a field of the innermost layer that has it.
 func (r *Recipe) Put(name, value string) error {
-	for i := len(r.Layers) - 1; i >= 0; i-- {
-		l := &r.Layers[i]
-		f := FullField(l.ID, name)
-		if f == nil {
-			continue
-		}
-		s, err := ParseSetting(f, value)
-		if err != nil {
-			return err
-		}
-		l.Put(s)
-		return nil
+	i, f := r.Find(name)
+	if f == nil {
+		return fmt.Errorf("no header of the packet has a field %s", name)
 	}
-	return fmt.Errorf("no header of the packet has a field %s", name)
+	s, err := ParseSetting(f, value)
+	if err != nil {
+		return err
+	}
+	r.Layers[i].Put(s)
+	return nil
 }
 
 // FullField finds a field of a layer by its whole filter name.

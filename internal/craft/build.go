@@ -14,7 +14,8 @@ type Image struct {
 	WireLen int
 	Layers  []Place // of the recipe's layers
 	Payload Place
-	ICRC    int // offset, -1 when there is none
+	CRC     int // of the FPDU: offset, -1 when there is none
+	ICRC    int
 	VCRC    int
 	End     int // one past the last byte that lengths count
 }
@@ -49,11 +50,9 @@ func build(r *Recipe) (img *Image, long *FieldError, err error) {
 	if err := b.layOut(); err != nil {
 		return nil, nil, err
 	}
-	if err := b.sealICRC(); err != nil {
+	if err := b.seal(); err != nil {
 		return nil, nil, err
 	}
-	b.checksums()
-	b.sealVCRC()
 	if err := b.edit("edits", r.Edits); err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +67,11 @@ func (b *builder) layOut() error {
 	if b.r.Pad < AutoPad || b.r.Pad > maxPad {
 		return &FieldError{Layer: "pad", Reason: fmt.Sprintf("%d: want up to %d bytes", b.r.Pad, maxPad)}
 	}
-	b.img.ICRC, b.img.VCRC = -1, -1
+	for i := range b.r.Layers {
+		if l := &b.r.Layers[i]; b.inDDP(i) && (l.Len > 0 || len(l.Tail) > 0) {
+			return &FieldError{Layer: LayerName(l.ID), Reason: "it lies in the DDP header, which says how long it is"}
+		}
+	}
 	b.lay()
 	for i := range b.r.Layers {
 		b.fill(i)
@@ -84,7 +87,12 @@ func (b *builder) layOut() error {
 
 // lay gives every part its place, all bytes zero but payload and tails.
 func (b *builder) lay() {
+	b.img.CRC, b.img.ICRC, b.img.VCRC = -1, -1, -1
 	for i := range b.r.Layers {
+		if b.inDDP(i) {
+			b.layInDDP(i)
+			continue
+		}
 		l := &b.r.Layers[i]
 		off, n := len(b.data), b.lengthOf(i)
 		b.data = append(b.data, make([]byte, n)...)
@@ -95,6 +103,10 @@ func (b *builder) lay() {
 	b.data = append(b.data, b.r.Payload...)
 	b.pad = b.padLen()
 	b.data = append(b.data, make([]byte, b.pad)...)
+	if b.r.has(wire.HdrFPDU) && b.r.CRC.Mode != CRCNone {
+		b.img.CRC = len(b.data)
+		b.data = append(b.data, make([]byte, wire.FPDUCRCLen)...)
+	}
 	if b.r.has(wire.HdrBTH) && b.r.ICRC.Mode != CRCNone {
 		b.img.ICRC = len(b.data)
 		b.data = append(b.data, make([]byte, icrc.Len)...)
@@ -120,13 +132,13 @@ func (b *builder) lengthOf(i int) int {
 	return n
 }
 
-// padLen is what fills up what the BTH's packet has to four bytes.
+// padLen is what fills up what the BTH's packet, or the FPDU, has to four bytes.
 func (b *builder) padLen() int {
-	switch bth := b.r.last(wire.HdrBTH); {
+	switch framed := b.r.framed(); {
 	case b.r.Pad != AutoPad:
 		return b.r.Pad
-	case bth >= 0:
-		return -(len(b.data) - b.img.Layers[bth].Off) & 3
+	case framed >= 0:
+		return -(len(b.data) - b.img.Layers[framed].Off) & 3
 	}
 	return 0
 }
@@ -185,12 +197,18 @@ func set(h []byte, s *Setting) string {
 
 // isSet reports whether the recipe gives the field of layer i a value.
 func (b *builder) isSet(i int, name string) bool {
+	_, ok := b.value(i, name)
+	return ok
+}
+
+// value is the number that the recipe gives the field of layer i.
+func (b *builder) value(i int, name string) (v uint64, ok bool) {
 	for _, s := range b.r.Layers[i].Set {
 		if s.Field.Name == name && !s.Auto {
-			return true
+			return s.Num, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // isAuto reports whether the recipe asks for the field to be computed.

@@ -75,7 +75,7 @@ func layerIDs(r *Recipe) (ids []wire.HeaderID) {
 
 // eachOpcode calls do for every defined opcode in every base.
 func eachOpcode(t *testing.T, do func(t *testing.T, base string, op wire.Opcode)) {
-	for _, base := range Bases() {
+	for _, base := range bases {
 		t.Run(base.Name, func(t *testing.T) {
 			for code := range 256 {
 				if op := wire.Opcode(code); op.Info().Defined() {

@@ -10,6 +10,12 @@ type Counter struct {
 	Start, Step uint64
 }
 
+// CanCount reports whether a field can count. An iWARP opcode cannot: what follows
+// from it is laid out once.
+func CanCount(f *wire.Field) bool {
+	return f.Kind == wire.Uint && f.Scale == 0 && f.Name != "iwarp_rdma.opcode" && f.Name != "iwarp_rdma.atomic.opcode"
+}
+
 // At is the counter's value in packet n, from 0.
 func (c *Counter) At(n uint64) uint64 {
 	v := c.Start + n*c.Step

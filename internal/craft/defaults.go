@@ -58,7 +58,7 @@ func (b *builder) fill(i int) {
 		udp.SetSrcPort(defaultSourcePort)
 		udp.SetDstPort(udpPort(next))
 	case wire.HdrTCP:
-		wire.TCP(h).SetHeaderLen(len(h))
+		b.fillTCP(i, h)
 	case wire.HdrGRE, wire.HdrERSPAN2, wire.HdrERSPAN3, wire.HdrVXLAN, wire.HdrGeneve:
 		fillTunnel(b.r.Layers[i].ID, h, next)
 	case wire.HdrMACControl:
@@ -158,6 +158,8 @@ func (b *builder) fillInfiniBand(i int, h []byte, next wire.HeaderID) {
 		wire.FETH(h).SetPlacement(wire.FlushGlobal)
 	case wire.HdrMAD:
 		wire.MAD(h).SetBaseVersion(1)
+	default:
+		b.fillIWARP(i, h, next)
 	}
 }
 
@@ -187,10 +189,8 @@ func (b *builder) fillBTH(i int, h wire.BTH) {
 // opcode is the one that the recipe sets, else the first that has the headers
 // behind the BTH.
 func (b *builder) opcode(i int) wire.Opcode {
-	for _, s := range b.r.Layers[i].Set {
-		if s.Field.Name == "infiniband.bth.opcode" {
-			return wire.Opcode(s.Num)
-		}
+	if v, ok := b.value(i, "infiniband.bth.opcode"); ok {
+		return wire.Opcode(v)
 	}
 	for code := range 256 {
 		op := wire.Opcode(code)
@@ -220,6 +220,10 @@ func (b *builder) defaultLen(i int) int {
 		return wire.GREMinLen + 4 // a sequence number
 	case (id == wire.HdrERF || id == wire.HdrERFExt) && next == wire.HdrEthernet:
 		return wire.SpecOf(id).Len + wire.ERFEthernetPad
+	case id == wire.HdrRDMAPTerminate && next == wire.HdrRDMAPTermDDP:
+		return wire.RDMAPTerminateWithSegLen
+	case id == wire.HdrRDMAPTermDDP && next == wire.HdrRDMAPTermRead:
+		return wire.DDPUntaggedLen
 	}
 	return 0
 }

@@ -26,10 +26,11 @@ func Describe(f *wire.Frame) (*Recipe, error) {
 	}
 	d := &description{f: f, r: &Recipe{Link: f.Link, Pad: AutoPad}}
 	d.layers()
+	d.segment()
 	d.parts()
 	// In the order in which Build works: each step sees what those before it
 	// have left different.
-	for _, step := range []func(*Image){d.fields, d.raw, d.checksums, d.checksums, d.crcs, d.edits} {
+	for _, step := range []func(*Image){d.fields, d.raw, d.fpduCRC, d.checksums, d.checksums, d.crcs, d.edits} {
 		img, _, err := build(d.r)
 		if err != nil {
 			return nil, err
@@ -44,33 +45,47 @@ type description struct {
 	f    *wire.Frame
 	r    *Recipe
 	from []wire.Header // the frame's header of each layer
+	end  int           // where they end
 }
 
 // layers takes over the headers, with what stands behind their fixed parts. A
 // header that the capture cut, or the lengths leave no room for, ends them:
 // what there is of it is payload.
 func (d *description) layers() {
-	end := 0
 	for _, h := range d.f.Headers() {
-		if isPart(h.ID) || int(h.Off) != end || d.f.Whole(h) == nil {
+		if isPart(h.ID) || int(h.Off) != d.end || d.f.Whole(h) == nil {
 			break
 		}
-		spec := wire.SpecOf(h.ID)
-		l := Layer{ID: h.ID}
-		if extra := int(h.Len) - spec.Len; extra > 0 {
-			l.Tail = bytes.Clone(d.f.Bytes(h)[spec.Len:])
-		}
-		if h.ID == wire.HdrBTH { // the defaults of others depend on it
-			opcode := FieldOf(h.ID, "opcode")
-			l.Set = []Setting{{Field: opcode, Num: opcode.Value(d.f.Bytes(h))}}
-		}
-		d.r.Layers = append(d.r.Layers, l)
-		d.from = append(d.from, h)
-		end = int(h.Off + h.Len)
+		d.layer(h)
 		if h.ID == wire.HdrERF && d.next(h) == wire.HdrEthernet {
-			end += wire.ERFEthernetPad
+			d.end += wire.ERFEthernetPad
 		}
 	}
+}
+
+// layer takes over one header.
+func (d *description) layer(h wire.Header) {
+	spec := wire.SpecOf(h.ID)
+	l := Layer{ID: h.ID}
+	b := d.f.Bytes(h)
+	if extra := int(h.Len) - spec.Len; extra > 0 && h.ID != wire.HdrRDMAP {
+		l.Tail = bytes.Clone(b[spec.Len:])
+	}
+	switch h.ID { // the defaults of others depend on it
+	case wire.HdrBTH, wire.HdrRDMAP, wire.HdrRDMAPAtomicRequest:
+		opcode := FieldOf(h.ID, opcodeName(h.ID))
+		l.Set = []Setting{{Field: opcode, Num: opcode.Value(b)}}
+	}
+	d.r.Layers = append(d.r.Layers, l)
+	d.from = append(d.from, h)
+	d.end = max(d.end, int(h.Off+h.Len))
+}
+
+func opcodeName(id wire.HeaderID) string {
+	if id == wire.HdrRDMAPAtomicRequest {
+		return "atomic.opcode"
+	}
+	return "opcode"
 }
 
 // next is the id of the header behind h.
@@ -86,10 +101,47 @@ func (d *description) next(h wire.Header) wire.HeaderID {
 // isPart is true of what is not a header: parts behind them.
 func isPart(id wire.HeaderID) bool {
 	switch id {
-	case wire.HdrPayload, wire.HdrPad, wire.HdrICRC, wire.HdrVCRC, wire.HdrTrailer, wire.HdrTCPPayload:
+	case wire.HdrPayload, wire.HdrPad, wire.HdrICRC, wire.HdrVCRC, wire.HdrTrailer, wire.HdrTCPPayload,
+		wire.HdrMPAPrivate, wire.HdrFPDUPayload, wire.HdrFPDUPad, wire.HdrFPDUCRC:
 		return true
 	}
 	return false
+}
+
+// segment goes on into a TCP segment that is just one unit of an iWARP stream.
+func (d *description) segment() {
+	f := d.f
+	payload := f.PayloadBytes()
+	last := len(d.from) - 1
+	if last < 0 || d.from[last].ID != wire.HdrTCP || f.Payload != d.end || len(payload) < f.PayloadLen {
+		return
+	}
+	var unit wire.Stack
+	if !oneUnit(&unit, payload) {
+		return
+	}
+	for _, h := range unit.Headers() {
+		if isPart(h.ID) {
+			break
+		}
+		h.Off += int32(f.Payload)
+		d.layer(h)
+	}
+}
+
+// oneUnit reports whether a TCP payload is a start-up frame or an FPDU, no more
+// and no less. The stream would say what it is; without it, an FPDU is told by
+// its CRC, or where none is in use by its length and headers. A payload that is
+// something else all the same is built from them as well.
+func oneUnit(unit *wire.Stack, payload []byte) bool {
+	if wire.ParseMPAStart(unit, payload) == 0 {
+		return true
+	}
+	if len(payload) < wire.FPDULengthLen || len(payload) != wire.FPDULen(wire.FPDU(payload).ULPDULen()) {
+		return false
+	}
+	crc := len(payload) - wire.FPDUCRCLen
+	return wire.ParseFPDU(unit, payload) == 0 || icrc.Load(payload[crc:]) == icrc.CRC32C(payload[:crc])
 }
 
 // parts takes over payload, pad, CRC places and trailer. Bytes that were not
@@ -98,11 +150,7 @@ func (d *description) parts() {
 	f := d.f
 	whole := make([]byte, f.WireLen)
 	copy(whole, f.Data)
-	at := 0
-	if n := len(d.from); n > 0 {
-		at = int(d.from[n-1].Off + d.from[n-1].Len)
-	}
-	end := len(whole)
+	at, end := d.end, len(whole)
 	if f.End >= at && f.End > 0 && f.End <= len(whole) {
 		end = f.End
 	}
@@ -119,7 +167,12 @@ func (d *description) parts() {
 		d.r.ICRC = captured(whole[body:end])
 	}
 	d.r.Pad = 0
-	if body != end && f.Payload+f.PayloadLen >= at && f.Payload+f.PayloadLen+f.Pad == body {
+	switch fpdu := d.r.last(wire.HdrFPDU); {
+	case fpdu >= 0: // it is whole, and so is its pad
+		ulpdu := int(d.from[fpdu].Off) + wire.FPDULengthLen
+		body = ulpdu + wire.FPDU(whole[d.from[fpdu].Off:]).ULPDULen()
+		d.r.Pad = AutoPad
+	case body != end && f.Payload+f.PayloadLen >= at && f.Payload+f.PayloadLen+f.Pad == body:
 		body -= f.Pad
 		if d.r.Pad = f.Pad; f.Pad == -(body-f.BTH)&3 {
 			d.r.Pad = AutoPad
@@ -141,7 +194,7 @@ func (d *description) fields(img *Image) {
 		got := img.Data[img.Layers[i].Off:][:img.Layers[i].Len]
 		for j := range spec.Fields {
 			field := &spec.Fields[j]
-			if isChecksum(field) || field.Bits == 0 || !field.Present(want) || same(field, want, got) {
+			if isChecksum(field) || field.Bits == 0 || !field.Present(want) || same(field, want, got) || d.ofRDMAP(i, field) {
 				continue
 			}
 			s, ok := settingOf(spec, field, want)
@@ -151,6 +204,11 @@ func (d *description) fields(img *Image) {
 			}
 		}
 	}
+}
+
+// ofRDMAP is true of a field of DDP's that RDMAP's own fields say.
+func (d *description) ofRDMAP(i int, f *wire.Field) bool {
+	return f.Name == "iwarp_ddp.rsvdulp" && i+1 < len(d.from) && d.from[i+1].ID == wire.HdrRDMAP
 }
 
 // isChecksum is true of the fields that Build computes from others.
@@ -206,8 +264,11 @@ func (d *description) raw(img *Image) {
 		}
 	}
 	end := img.End
-	if img.ICRC >= 0 {
+	switch {
+	case img.ICRC >= 0:
 		end = img.ICRC
+	case img.CRC >= 0:
+		end = img.CRC
 	}
 	d.r.Raw = differences(want[:min(end, len(want))], img.Data)
 }
@@ -239,6 +300,9 @@ func (l *Layer) has(f *wire.Field) bool {
 	}
 	return false
 }
+
+// fpduCRC takes over the CRC of an FPDU, which the TCP checksum covers.
+func (d *description) fpduCRC(img *Image) { d.crc(&d.r.CRC, img, img.CRC, wire.FPDUCRCLen) }
 
 // crcs takes over captured CRCs that are not the right ones.
 func (d *description) crcs(img *Image) {

@@ -3,53 +3,21 @@ package craft
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/netio/capfile/captest"
 	"github.com/rocecap/rocecap/internal/testneed"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// eachFrame calls do with every frame of every capture at hand.
-func eachFrame(t testing.TB, do func(file string, number int, rec *capfile.Record)) {
-	t.Helper()
-	for _, path := range testneed.Captures(t) {
-		if filepath.Ext(path) == ".hex" {
-			continue
-		}
-		r, err := capfile.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for number := 1; ; {
-			batch, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range batch.Records {
-				do(filepath.Base(path), number, &batch.Records[i])
-				number++
-			}
-			batch.Release()
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestEveryCapturedFrameIsBuiltAgainFromItsDescription(t *testing.T) {
 	var f wire.Frame
 	frames, edited := 0, 0
-	eachFrame(t, func(file string, number int, rec *capfile.Record) {
+	captest.Each(t, func(file string, number int, rec *capfile.Record) {
 		f.Parse(rec.Link, rec.Data, rec.WireLen)
 		r, err := Describe(&f)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/netio/capfile/captest"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -12,12 +13,16 @@ import (
 // from its description, or it has none and Describe says so.
 func FuzzDescribe(f *testing.F) {
 	seeds := 0
-	eachFrame(f, func(_ string, number int, rec *capfile.Record) {
+	captest.Each(f, func(_ string, number int, rec *capfile.Record) {
 		const few = 64
 		if number%101 == 1 && seeds < few {
 			seeds++
 			f.Add(uint16(rec.Link), bytes.Clone(rec.Data), rec.WireLen)
 		}
+	})
+	eachUnit(f, func(_ string, r *Recipe) {
+		img, _ := built(f, r)
+		f.Add(uint16(r.Link), img.Data, img.WireLen)
 	})
 	f.Fuzz(func(t *testing.T, link uint16, data []byte, wireLen int) {
 		var frame wire.Frame

@@ -3,6 +3,7 @@ package craft
 import (
 	"slices"
 
+	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -18,11 +19,21 @@ type Program struct {
 	// when nothing counts.
 	template []byte
 	patches  []patch
-	sums     []int // layers whose checksum is computed per packet, innermost first
-	kept     int   // how much of the packet a capture keeps
+	// Layers whose checksum is computed per packet, innermost first: those that
+	// the ICRC covers, and those around it.
+	inner, sums []int
+	kept        int // how much of the packet a capture keeps
+	invariant
 	// rebuild says that what counts decides defaults of other fields, so that
 	// each packet has to be built.
 	rebuild bool
+}
+
+// invariant is how the ICRC of a packet is computed whose long end stays.
+type invariant struct {
+	tail     *icrc.Tail // nil when the ICRC is computed over the whole packet
+	form     icrc.Form
+	net, end int // what is computed over for each packet
 }
 
 // patch writes one field of the template: one that counts, or one that is set
@@ -59,8 +70,47 @@ func Compile(r *Recipe, counters []Counter) (*Program, error) {
 	for i := range own.Layers {
 		p.plan(i)
 	}
+	slices.Reverse(p.inner)
 	slices.Reverse(p.sums)
+	p.invariant = p.findTail()
 	return p, nil
+}
+
+// findTail finds the end of the packet that no counter, checksum or mask of the
+// ICRC reaches into.
+func (p *Program) findTail() (found invariant) {
+	b := &p.b
+	if len(p.counters) == 0 || p.rebuild || b.img.ICRC < 0 || b.img.CRC >= 0 || len(b.r.Raw) > 0 || b.r.ICRC.Mode == CRCValue {
+		return found
+	}
+	net, form, ok := b.covered()
+	if !ok {
+		return found
+	}
+	last := b.r.last(wire.HdrBTH)
+	for _, c := range p.patches {
+		last = max(last, c.layer)
+	}
+	for _, i := range slices.Concat(p.inner, p.sums) {
+		last = max(last, i)
+	}
+	end := b.img.Layers[last].Off + b.img.Layers[last].Len
+	const worthwhile = 64 // less is summed as fast
+	if b.img.ICRC-end < worthwhile {
+		return found
+	}
+	return invariant{icrc.NewTail(p.template[end:b.img.ICRC]), form, net, end}
+}
+
+// sealICRC is the builder's, and quicker if it can be.
+func (p *Program) sealICRC() error {
+	if p.tail == nil {
+		return p.b.sealICRC()
+	}
+	var right [icrc.Len]byte
+	icrc.Store(right[:], p.tail.After(p.b.hasher.Sum(p.form, p.b.data[p.net:p.end])))
+	place(p.b.data[p.b.img.ICRC:][:icrc.Len], right[:], p.b.r.ICRC)
+	return nil
 }
 
 // plan finds out what of layer i changes from packet to packet.
@@ -83,6 +133,8 @@ func (p *Program) plan(i int) {
 	case len(p.counters) == 0 || !p.b.computed(i):
 	case layer.ID == wire.HdrIPv4 && i < p.b.r.last(wire.HdrBTH) && written == nil && len(p.b.r.Raw) == 0:
 		p.b.checksum(i) // stays: it is over this header alone, and no ICRC covers it
+	case i >= p.b.r.framed():
+		p.inner = append(p.inner, i)
 	default:
 		p.sums = append(p.sums, i)
 	}
@@ -133,7 +185,10 @@ func (p *Program) Next(dst []byte) error {
 	if err := p.b.edit("raw", p.b.r.Raw); err != nil {
 		return err
 	}
-	if err := p.b.sealICRC(); err != nil {
+	for _, i := range p.inner {
+		p.b.checksum(i)
+	}
+	if err := p.sealICRC(); err != nil {
 		return err
 	}
 	for _, i := range p.sums {

@@ -21,6 +21,7 @@ type Recipe struct {
 	// Pad is the number of pad bytes behind the payload; AutoPad fills up to
 	// four bytes, whatever the BTH's PadCnt says.
 	Pad     int
+	CRC     CRC    // of a packet with an FPDU
 	ICRC    CRC    // of a packet with a BTH
 	VCRC    CRC    // of a packet with an LRH
 	Trailer []byte // bytes behind the packet: Ethernet pad, FCS
@@ -41,6 +42,10 @@ func (r *Recipe) last(id wire.HeaderID) int {
 	}
 	return -1
 }
+
+// framed is the place of the innermost layer that pad and CRC belong to, -1 when
+// there is none.
+func (r *Recipe) framed() int { return max(r.last(wire.HdrBTH), r.last(wire.HdrFPDU)) }
 
 // AutoPad asks for the pad that the payload needs.
 const AutoPad = -1

@@ -34,6 +34,10 @@ func (b *builder) lengths() {
 			b.bound(i, "infiniband.lrh.pktlen", (end-off)/4, maxPktLen)
 		case wire.HdrERF:
 			b.erfLengths(i)
+		case wire.HdrMPARequest, wire.HdrMPAReply:
+			b.startLength(i, inside)
+		case wire.HdrFPDU:
+			b.fpduLength(i)
 		}
 	}
 }
@@ -60,9 +64,23 @@ func (b *builder) erfLengths(i int) {
 	b.bound(i, "erf.rlen", len(b.data), math.MaxUint16)
 }
 
-// checksums computes those that the recipe does not give, innermost first.
-func (b *builder) checksums() {
-	for i := len(b.r.Layers) - 1; i >= 0; i-- {
+// seal computes what is over the packet's bytes, from the inside out: an ICRC, or
+// the CRC of an FPDU, covers the checksums of the headers that it carries.
+func (b *builder) seal() error {
+	framed := max(b.r.framed(), 0)
+	b.checksums(framed, len(b.r.Layers))
+	if err := b.sealICRC(); err != nil {
+		return err
+	}
+	b.checksums(0, framed)
+	b.sealVCRC()
+	return nil
+}
+
+// checksums computes those that the recipe does not give of layers in [from,
+// to), innermost first.
+func (b *builder) checksums(from, to int) {
+	for i := to - 1; i >= from; i-- {
 		if b.computed(i) {
 			b.checksum(i)
 		}
@@ -129,9 +147,11 @@ func (b *builder) sealVCRC() {
 	place(b.data[b.img.VCRC:][:icrc.VCRCLen], right[:], b.r.VCRC)
 }
 
-// sealICRC puts the ICRC in its place. It does not cover IP and UDP checksums,
-// but a UDP checksum covers the ICRC.
+// sealICRC puts the ICRC in its place, and before it the CRC of an FPDU. The ICRC
+// does not cover IP and UDP checksums of the headers around, but a UDP checksum
+// covers the ICRC.
 func (b *builder) sealICRC() error {
+	b.sealFPDU()
 	if b.img.ICRC < 0 {
 		return nil
 	}

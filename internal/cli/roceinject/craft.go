@@ -33,9 +33,9 @@ func newCraft(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "craft OPCODE | -f FILE",
 		Short: "Make packets and write them to a capture, or print them",
-		Long: `craft makes a packet of an opcode, such as "rc write-only" or "ud send-only", or
-the packets of a YAML script. They are written to -w, or printed as rocecap
-decode prints them.
+		Long: `craft makes a packet of an opcode, such as "rc write-only", "ud send-only" or
+"iwarp send", or the packets of a YAML script. They are written to -w, or
+printed as rocecap decode prints them.
 
 Every field has a default. --set FIELD=VALUE changes one, by its filter name
 (rocecap fields lists them); the flags below are short for the usual ones.
@@ -45,6 +45,7 @@ accept is made when it is asked for. docs/craft.md tells more.`,
       --va 0x1000 --payload text:hello -w out.pcap
   roceinject craft rc send-only --payload zero:1024 --icrc flip:0 -V
   roceinject craft cnp --base rocev2-ipv6 --dst 2001:db8::5 --qp 0x22
+  roceinject craft iwarp read-request --stag 0x100 --len 4096 --crc wrong
   roceinject craft rc send-only --count 100 --step infiniband.bth.psn=1 \
       -w burst.pcapng
   roceinject craft -f packets.yaml -w out.pcap
@@ -158,6 +159,7 @@ func printPackets(s cli.Streams, list script.Script, out printer) error {
 		}
 		p.Number++
 		p.Parse(r.Link, img.Data, img.WireLen)
+		p.PDUs = unitsOf(&p.Frame, p.Number)
 		line = out.Append(line[:0], &p)
 		_, err = s.Out.Write(line)
 		return err

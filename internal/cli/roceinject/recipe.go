@@ -23,6 +23,7 @@ type recipeFlags struct {
 	step     []string
 	payload  string
 	pad      int
+	crc      string
 	icrc     string
 	vcrc     string
 	raw      []string
@@ -33,11 +34,15 @@ type recipeFlags struct {
 	src, dst string
 }
 
-// shorts are flags that stand for a field.
-var shorts = [...]struct{ flag, field, help string }{
+// shorts are flags that stand for a field. Where iWARP has a field like one of
+// InfiniBand's, a flag stands for either, by what the packet is.
+var shorts = [...]struct{ flag, fields, help string }{
 	{"smac", "eth.src", "source MAC address"},
 	{"dmac", "eth.dst", "destination MAC address"},
-	{"sport", "udp.srcport", "UDP source port"},
+	{"sport", "udp.srcport tcp.srcport", "source port"},
+	{"dport", "udp.dstport tcp.dstport", "destination port"},
+	{"seq", "tcp.seq_raw", "TCP sequence number"},
+	{"ack", "tcp.ack_raw", "TCP acknowledgment number"},
 	{"tos", "ip.dsfield", "IPv4 TOS"},
 	{"ttl", "ip.ttl", "IPv4 TTL"},
 	{"qp", "infiniband.bth.destqp", "destination QP"},
@@ -50,31 +55,37 @@ var shorts = [...]struct{ flag, field, help string }{
 	{"becn", "infiniband.bth.becn", "BECN, 0 or 1"},
 	{"va", "infiniband.reth.va", "virtual address"},
 	{"rkey", "infiniband.reth.r_key", "remote key"},
-	{"len", "infiniband.reth.dmalen", "DMA length"},
-	{"swap", "infiniband.atomiceth.swapdt", "value to swap in, or to add"},
-	{"compare", "infiniband.atomiceth.cmpdt", "value to compare with"},
-	{"original", "infiniband.atomicacketh.origremdt", "value before the operation"},
-	{"imm", "infiniband.immdt.data", "immediate data"},
-	{"inv", "infiniband.ieth.r_key", "remote key to invalidate"},
+	{"len", "infiniband.reth.dmalen iwarp_rdma.rdmardsz", "DMA length, or size of an iWARP read"},
+	{"swap", "infiniband.atomiceth.swapdt iwarp_rdma.atomic.swap_data", "value to swap in, or to add"},
+	{"compare", "infiniband.atomiceth.cmpdt iwarp_rdma.atomic.compare_data", "value to compare with"},
+	{"original", "infiniband.atomicacketh.origremdt iwarp_rdma.atomic.original_remote_data_value", "value before the operation"},
+	{"imm", "infiniband.immdt.data iwarp_rdma.immediate.data", "immediate data"},
+	{"inv", "infiniband.ieth.r_key iwarp_rdma.inval_stag", "remote key to invalidate"},
 	{"qkey", "infiniband.deth.q_key", "queue key"},
 	{"srcqp", "infiniband.deth.srcqp", "source QP"},
 	{"srqn", "infiniband.xrceth.srqn", "XRC shared receive queue"},
 	{"syndrome", "infiniband.aeth.syndrome", "AETH syndrome"},
-	{"msn", "infiniband.aeth.msn", "message sequence number"},
+	{"msn", "infiniband.aeth.msn iwarp_ddp.msn", "message sequence number"},
+	{"stag", "iwarp_ddp.stag iwarp_rdma.srcstag iwarp_rdma.atomic.remote_stag", "iWARP steering tag of the remote buffer"},
+	{"to", "iwarp_ddp.tagged_offset iwarp_rdma.srcto iwarp_rdma.atomic.remote_tagged_offset", "iWARP tagged offset in the remote buffer"},
+	{"qn", "iwarp_ddp.qn", "iWARP queue number"},
+	{"mo", "iwarp_ddp.mo", "iWARP message offset"},
+	{"last", "iwarp_ddp.last_flag", "last segment of an iWARP message, 0 or 1"},
 }
 
 func (o *recipeFlags) register(f *pflag.FlagSet) {
 	o.flags = f
-	f.StringVar(&o.base, "base", "rocev2", "what the packet lies in: `BASE` is "+baseNames())
+	f.StringVar(&o.base, "base", "", "what the packet lies in: `BASE` is "+baseNames()+" (default rocev2, or iwarp)")
 	f.StringVar(&o.src, "src", "", "source `ADDRESS`: IP or GID, or LID in ib")
 	f.StringVar(&o.dst, "dst", "", "destination `ADDRESS`")
 	for _, s := range shorts {
-		f.String(s.flag, "", s.help+" (`VALUE` of "+s.field+")")
+		f.String(s.flag, "", s.help+" (`VALUE` of "+strings.ReplaceAll(s.fields, " ", ", ")+")")
 	}
 	f.StringArrayVar(&o.set, "set", nil, "set a field: `FIELD=VALUE`, by filter name (repeatable)")
 	f.StringArrayVar(&o.step, "step", nil, "make a field count from packet to packet: `FIELD=N`")
 	f.StringVar(&o.payload, "payload", "", "payload: `BYTES` in hexadecimal, text:TEXT, zero:N or @FILE")
 	f.IntVar(&o.pad, "pad", craft.AutoPad, "`N` pad bytes behind the payload, whatever PadCnt says")
+	f.StringVar(&o.crc, "crc", "auto", "the CRC of an iWARP FPDU: `HOW` as in --icrc")
 	f.StringVar(&o.icrc, "icrc", "auto", "the ICRC: `HOW` is auto, none, wrong, swapped, flip:BIT or a value")
 	f.StringVar(&o.vcrc, "vcrc", "auto", "the VCRC of native InfiniBand: `HOW` as in --icrc")
 	f.StringArrayVar(&o.raw, "raw", nil, "replace bytes before checksums and CRCs: `OFFSET=BYTES`")
@@ -94,11 +105,11 @@ func baseNames() string {
 
 // item makes the script's item that the flags say, a packet made once.
 func (o *recipeFlags) item(opcode string) (*script.Item, error) {
-	op, err := craft.ParseOpcode(opcode)
+	op, err := craft.ParseOperation(opcode)
 	if err != nil {
 		return nil, err
 	}
-	r, err := craft.NewRecipe(o.base, op)
+	r, err := op.In(o.base)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +139,7 @@ func (o *recipeFlags) fields(r *craft.Recipe) error {
 		if err != nil {
 			return err
 		}
-		if err := r.Put(s.field, value); err != nil {
+		if err := r.Put(fieldOf(r, s.fields), value); err != nil {
 			return fmt.Errorf("--%s: %w", s.flag, err)
 		}
 	}
@@ -142,6 +153,17 @@ func (o *recipeFlags) fields(r *craft.Recipe) error {
 		}
 	}
 	return nil
+}
+
+// fieldOf is the first of a flag's fields that the packet has.
+func fieldOf(r *craft.Recipe, fields string) string {
+	names := strings.Fields(fields)
+	for _, name := range names {
+		if _, f := r.Find(name); f != nil {
+			return name
+		}
+	}
+	return names[0]
 }
 
 // addresses sets source and destination of the base's own kind.
@@ -259,6 +281,9 @@ func (o *recipeFlags) wrap(r *craft.Recipe) error {
 }
 
 func (o *recipeFlags) seal(r *craft.Recipe) (err error) {
+	if r.CRC, err = craft.ParseCRC(o.crc); err != nil {
+		return fmt.Errorf("--crc: %w", err)
+	}
 	if r.ICRC, err = craft.ParseCRC(o.icrc); err != nil {
 		return fmt.Errorf("--icrc: %w", err)
 	}
@@ -275,18 +300,15 @@ func counter(r *craft.Recipe, text string) (craft.Counter, error) {
 	if err != nil {
 		return craft.Counter{}, fmt.Errorf("--step %s: want FIELD=N", text)
 	}
-	for i := len(r.Layers) - 1; i >= 0; i-- {
-		f := craft.FullField(r.Layers[i].ID, name)
-		if f == nil {
-			continue
-		}
-		if f.Kind != wire.Uint || f.Scale != 0 {
-			return craft.Counter{}, fmt.Errorf("--step %s: %s cannot count", text, f.Name)
-		}
-		start, err := builtValue(r, i, f)
-		return craft.Counter{Layer: i, Field: f, Start: start, Step: uint64(n)}, err
+	i, f := r.Find(name)
+	switch {
+	case f == nil:
+		return craft.Counter{}, fmt.Errorf("--step %s: no header of the packet has that field", text)
+	case !craft.CanCount(f):
+		return craft.Counter{}, fmt.Errorf("--step %s: %s cannot count", text, f.Name)
 	}
-	return craft.Counter{}, fmt.Errorf("--step %s: no header of the packet has that field", text)
+	start, err := builtValue(r, i, f)
+	return craft.Counter{Layer: i, Field: f, Start: start, Step: uint64(n)}, err
 }
 
 // builtValue is what a field of layer i is in the packet.

@@ -55,6 +55,14 @@ func TestDescriptionsOfRecordedPacketsAreShort(t *testing.T) {
     - {at: 152, bytes: "ffff"}
     - {at: 168, bytes: "ffff"}
 `},
+		// A segment that is one FPDU, from a stream without CRCs.
+		{"iw_send_bw.pcap", 11, `
+    - iwarp_mpa.fpdu
+    - iwarp_ddp.untagged: {msn: 2}
+    - iwarp_rdma: {opcode: Send}
+  payload: "00001000"
+  crc: 0x0
+`},
 		// One name for a field whose values only are called otherwise.
 		{"cm_reject.pcap", 2, `
     - infiniband.mad: {mgmtclass: Communication Management, classversion: 0x2, method: Send, transactionid: 0x2b06e1c10, attributeid: 0x12}
@@ -142,13 +150,13 @@ func compact(r *craft.Recipe) string {
 
 // FuzzText holds the same promise as craft.FuzzDescribe, through the text.
 func FuzzText(f *testing.F) {
-	for _, name := range []string{"rc send-only", "ud send-only", "cnp", "rc ack"} {
-		op, err := craft.ParseOpcode(name)
+	for _, name := range []string{"rc send-only", "ud send-only", "cnp", "rc ack", "iwarp send", "iwarp write", "iwarp mpa-reply"} {
+		op, err := craft.ParseOperation(name)
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, base := range craft.Bases() {
-			r, err := craft.NewRecipe(base.Name, op)
+		for _, base := range op.Bases() {
+			r, err := op.In(base.Name)
 			if err != nil {
 				f.Fatal(err)
 			}

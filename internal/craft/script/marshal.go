@@ -27,8 +27,11 @@ func Append(dst []byte, r *craft.Recipe) ([]byte, error) {
 	}
 	add(item, "layers", layers)
 	addBytes(item, "payload", r.Payload)
-	if r.Pad != craft.AutoPad && (r.Pad != 0 || isTransport(r)) {
+	if r.Pad != craft.AutoPad && (r.Pad != 0 || isTransport(r) || hasLayer(r, wire.HdrFPDU)) {
 		add(item, "pad", scalar(strconv.Itoa(r.Pad)))
+	}
+	if r.CRC.Mode != craft.CRCAuto && hasLayer(r, wire.HdrFPDU) {
+		add(item, "crc", scalar(r.CRC.Text()))
 	}
 	if r.ICRC.Mode != craft.CRCAuto && isTransport(r) {
 		add(item, "icrc", scalar(r.ICRC.Text()))

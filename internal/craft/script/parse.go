@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/rocecap/rocecap/internal/craft"
 	"github.com/rocecap/rocecap/internal/wire"
+	"github.com/rocecap/rocecap/internal/yamlnode"
 )
 
 // Parse reads a script. read gives the contents of a payload's file; it is nil
@@ -24,16 +24,13 @@ func Parse(text []byte, read func(name string) ([]byte, error)) (Script, error) 
 	if len(doc.Content) == 0 {
 		return nil, nil
 	}
-	p := &parser{read: read}
+	p := &parser{read: read, seen: make(map[*yaml.Node]bool)}
 	return p.script(doc.Content[0])
 }
 
 type parser struct {
 	read func(name string) ([]byte, error)
-}
-
-func at(n *yaml.Node, format string, args ...any) error {
-	return &Error{n.Line, n.Column, fmt.Sprintf(format, args...)}
+	seen map[*yaml.Node]bool // lists of packets
 }
 
 // wrap gives an error of a value its place, unless it has one.
@@ -42,7 +39,7 @@ func wrap(n *yaml.Node, err error) error {
 	if err == nil || errors.As(err, &placed) {
 		return err
 	}
-	return at(n, "%v", err)
+	return yamlnode.At(n, "%v", err)
 }
 
 func (p *parser) script(n *yaml.Node) (Script, error) {
@@ -51,8 +48,12 @@ func (p *parser) script(n *yaml.Node) (Script, error) {
 		return Script{item}, err
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, at(n, "want a list of packets")
+		return nil, yamlnode.At(n, "want a list of packets")
 	}
+	if p.seen[n] { // it would be in itself, or grow with every alias
+		return nil, yamlnode.At(n, "an alias cannot stand for a list of packets")
+	}
+	p.seen[n] = true
 	var s Script
 	for _, c := range n.Content {
 		item, err := p.item(c)
@@ -64,68 +65,47 @@ func (p *parser) script(n *yaml.Node) (Script, error) {
 	return s, nil
 }
 
-// pairs calls do with each key and value of a mapping.
-func pairs(n *yaml.Node, do func(key string, k, v *yaml.Node) error) error {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return nil
-	}
-	if n.Kind != yaml.MappingNode {
-		return at(n, "want names with values")
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if err := do(n.Content[i].Value, n.Content[i], n.Content[i+1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// find returns the value of a key, nil when the mapping does not have it.
-func find(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
 // item reads a packet or a sequence. What the packet is made of comes first,
 // because settings need the headers to be there.
 func (p *parser) item(n *yaml.Node) (*Item, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, at(n, "want a packet: layers, or base and op, or a sequence")
+		return nil, yamlnode.At(n, "want a packet: layers, or base and op, or a sequence")
 	}
-	item := &Item{Repeat: 1, line: n.Line, column: n.Column}
+	item := &Item{Repeat: 1, at: placeOf(n), keys: make(map[string]place)}
 	var err error
-	switch layers, op, sequence := find(n, "layers"), find(n, "op"), find(n, "sequence"); {
+	switch layers, op, sequence := yamlnode.Find(n, "layers"), yamlnode.Find(n, "op"), yamlnode.Find(n, "sequence"); {
 	case sequence != nil:
 		item.Sequence, err = p.script(sequence)
 	case layers != nil:
 		err = p.layers(item, layers)
 	case op != nil:
-		err = p.short(item, op, find(n, "base"))
+		err = p.short(item, op, yamlnode.Find(n, "base"))
 	default:
-		err = at(n, "want layers, or base and op, or a sequence")
+		err = yamlnode.At(n, "want layers, or base and op, or a sequence")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return item, pairs(n, func(key string, k, v *yaml.Node) error { return p.part(item, key, k, v) })
+	return item, yamlnode.Pairs(n, func(key string, k, v *yaml.Node) error {
+		item.keys[key] = placeOf(v)
+		return p.part(item, key, k, v)
+	})
 }
 
+func placeOf(n *yaml.Node) place { return place{n.Line, n.Column} }
+
 func (p *parser) short(item *Item, op, base *yaml.Node) error {
-	code, err := craft.ParseOpcode(op.Value)
+	operation, err := craft.ParseOperation(op.Value)
 	if err != nil {
 		return wrap(op, err)
 	}
-	name := "rocev2"
+	name := ""
 	if base != nil {
 		name = base.Value
 	} else {
 		base = op
 	}
-	item.Recipe, err = craft.NewRecipe(name, code)
+	item.Recipe, err = operation.In(name)
 	return wrap(base, err)
 }
 
@@ -136,23 +116,25 @@ func (p *parser) part(item *Item, key string, k, v *yaml.Node) error {
 	case "repeat":
 		n, err := strconv.ParseUint(v.Value, 0, 32)
 		if err != nil {
-			return at(v, "repeat: want a number")
+			return yamlnode.At(v, "repeat: want a number")
 		}
 		item.Repeat = int(n)
 		return nil
 	}
 	r := item.Recipe
 	if r == nil {
-		return at(k, "a sequence has no %s", key)
+		return yamlnode.At(k, "a sequence has no %s", key)
 	}
 	var err error
 	switch key {
 	case "set":
-		return pairs(v, func(name string, k, v *yaml.Node) error { return p.set(item, name, k, v) })
+		return yamlnode.Pairs(v, func(name string, k, v *yaml.Node) error { return p.set(item, name, k, v) })
 	case "payload":
 		r.Payload, err = p.bytes(v)
 	case "trailer":
 		r.Trailer, err = p.bytes(v)
+	case "crc":
+		r.CRC, err = craft.ParseCRC(v.Value)
 	case "icrc":
 		r.ICRC, err = craft.ParseCRC(v.Value)
 	case "vcrc":
@@ -168,32 +150,30 @@ func (p *parser) part(item *Item, key string, k, v *yaml.Node) error {
 	case "edits":
 		r.Edits, err = p.edits(v)
 	default:
-		return at(k, "unknown key %q", key)
+		return yamlnode.At(k, "unknown key %q", key)
 	}
 	if err != nil && !errors.As(err, new(*Error)) {
-		err = at(v, "%s: %v", key, err)
+		err = yamlnode.At(v, "%s: %v", key, err)
 	}
 	return err
 }
 
 // set sets a field of the innermost layer that has it.
 func (p *parser) set(item *Item, name string, k, v *yaml.Node) error {
-	layers := item.Recipe.Layers
-	for i := len(layers) - 1; i >= 0; i-- {
-		if f := craft.FullField(layers[i].ID, name); f != nil {
-			return p.field(item, i, f, v)
-		}
+	i, f := item.Recipe.Find(name)
+	if f == nil {
+		return yamlnode.At(k, "no header of the packet has a field %s", name)
 	}
-	return at(k, "no header of the packet has a field %s", name)
+	return p.field(item, i, f, v)
 }
 
 func (p *parser) layers(item *Item, n *yaml.Node) error {
 	item.Recipe = &craft.Recipe{Link: wire.LinkEthernet, Pad: craft.AutoPad}
 	if n.Kind != yaml.SequenceNode {
-		return at(n, "layers: want a list of headers")
+		return yamlnode.At(n, "layers: want a list of headers")
 	}
 	for _, c := range n.Content {
-		switch {
+		switch c = yamlnode.Resolve(c); {
 		case c.Kind == yaml.ScalarNode:
 			if err := p.layer(item, c.Value, c, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}); err != nil {
 				return err
@@ -203,7 +183,7 @@ func (p *parser) layers(item *Item, n *yaml.Node) error {
 				return err
 			}
 		default:
-			return at(c, "want one header with its fields")
+			return yamlnode.At(c, "want one header with its fields")
 		}
 	}
 	return nil
@@ -212,12 +192,12 @@ func (p *parser) layers(item *Item, n *yaml.Node) error {
 func (p *parser) layer(item *Item, name string, k, v *yaml.Node) error {
 	id, ok := craft.LayerByName(name)
 	if !ok {
-		return at(k, "no header is called %q", name)
+		return yamlnode.At(k, "no header is called %q", name)
 	}
 	r := item.Recipe
 	r.Layers = append(r.Layers, craft.Layer{ID: id})
 	i := len(r.Layers) - 1
-	return pairs(v, func(key string, k, v *yaml.Node) error {
+	return yamlnode.Pairs(v, func(key string, k, v *yaml.Node) error {
 		switch key {
 		case "tail":
 			tail, err := p.bytes(v)
@@ -230,7 +210,7 @@ func (p *parser) layer(item *Item, name string, k, v *yaml.Node) error {
 		}
 		f := craft.FieldOf(id, key)
 		if f == nil {
-			return at(k, "%s has no field %q", name, key)
+			return yamlnode.At(k, "%s has no field %q", name, key)
 		}
 		return p.field(item, i, f, v)
 	})
@@ -242,7 +222,7 @@ func (p *parser) field(item *Item, layer int, f *wire.Field, v *yaml.Node) error
 		return counter(item, layer, f, v)
 	}
 	if v.Kind != yaml.ScalarNode {
-		return at(v, "%s: want a value", f.Name)
+		return yamlnode.At(v, "%s: want a value", f.Name)
 	}
 	s, err := craft.ParseSetting(f, v.Value)
 	if err != nil {
@@ -253,15 +233,15 @@ func (p *parser) field(item *Item, layer int, f *wire.Field, v *yaml.Node) error
 }
 
 func counter(item *Item, layer int, f *wire.Field, v *yaml.Node) error {
-	if f.Kind != wire.Uint || f.Scale != 0 {
-		return at(v, "%s cannot count", f.Name)
+	if !craft.CanCount(f) {
+		return yamlnode.At(v, "%s cannot count", f.Name)
 	}
 	c := craft.Counter{Layer: layer, Field: f, Step: 1}
-	err := pairs(v, func(key string, k, v *yaml.Node) error {
+	err := yamlnode.Pairs(v, func(key string, k, v *yaml.Node) error {
 		n, err := strconv.ParseInt(v.Value, 0, 64)
 		u, uerr := strconv.ParseUint(v.Value, 0, 64)
 		if err != nil && uerr != nil {
-			return at(v, "%s: want a number", key)
+			return yamlnode.At(v, "%s: want a number", key)
 		}
 		if uerr != nil {
 			u = uint64(n) // a step may go down
@@ -272,7 +252,7 @@ func counter(item *Item, layer int, f *wire.Field, v *yaml.Node) error {
 		case "step":
 			c.Step = u
 		default:
-			return at(k, "a counter has start and step, not %q", key)
+			return yamlnode.At(k, "a counter has start and step, not %q", key)
 		}
 		return nil
 	})
@@ -285,7 +265,7 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 	if v.Kind == yaml.ScalarNode {
 		b, err := hex.DecodeString(strings.NewReplacer(" ", "", "\n", "").Replace(v.Value))
 		if err != nil {
-			return nil, at(v, "want bytes in hexadecimal")
+			return nil, yamlnode.At(v, "want bytes in hexadecimal")
 		}
 		return b, nil
 	}
@@ -294,7 +274,7 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = pairs(v, func(key string, k, v *yaml.Node) error {
+	err = yamlnode.Pairs(v, func(key string, k, v *yaml.Node) error {
 		var err error
 		switch key {
 		case "text":
@@ -311,13 +291,13 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 		case "fill": // read before
 		case "file":
 			if p.read == nil {
-				return at(v, "files are not read here")
+				return yamlnode.At(v, "files are not read here")
 			}
 			var b []byte
 			b, err = p.read(v.Value)
 			out = append(out, b...)
 		default:
-			return at(k, "bytes are given as text, hex, size, fill or file, not %q", key)
+			return yamlnode.At(k, "bytes are given as text, hex, size, fill or file, not %q", key)
 		}
 		return wrap(v, err)
 	})
@@ -326,31 +306,31 @@ func (p *parser) bytes(v *yaml.Node) ([]byte, error) {
 
 // fillByte is what the bytes that are given by their number are.
 func fillByte(n *yaml.Node) (byte, error) {
-	v := find(n, "fill")
+	v := yamlnode.Find(n, "fill")
 	if v == nil {
 		return 0, nil
 	}
 	b, err := strconv.ParseUint(v.Value, 0, 8)
 	if err != nil {
-		return 0, at(v, "fill: want a byte")
+		return 0, yamlnode.At(v, "fill: want a byte")
 	}
 	return byte(b), nil
 }
 
 func (p *parser) edits(v *yaml.Node) (edits []craft.Edit, err error) {
 	if v.Kind != yaml.SequenceNode {
-		return nil, at(v, "want a list of edits")
+		return nil, yamlnode.At(v, "want a list of edits")
 	}
 	for _, c := range v.Content {
 		var e craft.Edit
-		err := pairs(c, func(key string, k, v *yaml.Node) (err error) {
+		err := yamlnode.Pairs(c, func(key string, k, v *yaml.Node) (err error) {
 			switch key {
 			case "at":
 				e.Off, err = number(v)
 			case "bytes":
 				e.Bytes, err = p.bytes(v)
 			default:
-				return at(k, "an edit has at and bytes, not %q", key)
+				return yamlnode.At(k, "an edit has at and bytes, not %q", key)
 			}
 			return err
 		})
@@ -368,7 +348,7 @@ const maxSize = 1 << 20
 func number(v *yaml.Node) (int, error) {
 	n, err := strconv.ParseUint(v.Value, 0, 32)
 	if err != nil || n > maxSize {
-		return 0, at(v, "want a number up to %d", maxSize)
+		return 0, yamlnode.At(v, "want a number up to %d", maxSize)
 	}
 	return int(n), nil
 }

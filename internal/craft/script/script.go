@@ -22,9 +22,9 @@ package script
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/rocecap/rocecap/internal/craft"
+	"github.com/rocecap/rocecap/internal/yamlnode"
 )
 
 // Script is a list of items, made in order.
@@ -37,21 +37,16 @@ type Item struct {
 	Sequence Script
 	Repeat   int
 
-	made         uint64 // packets of the recipe so far
-	line, column int    // in the text; 0 when there is none
+	made uint64           // packets of the recipe so far
+	at   place            // in the text
+	keys map[string]place // of the parts of a packet
 }
+
+// place is a line and a column of the text; the zero place is none.
+type place struct{ line, column int }
 
 // Error says where in a script something is wrong.
-type Error struct {
-	Line, Column int
-	Reason       string
-}
-
-var _ error = (*Error)(nil)
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
-}
+type Error = yamlnode.Error
 
 // Each calls do with the recipe of each packet in turn, until it returns an
 // error. The recipe is reused for the item's next packet. A recipe that cannot
@@ -100,11 +95,16 @@ func (i *Item) once(do func(*craft.Recipe) error) error {
 	return i.place(do(i.Recipe))
 }
 
-// place gives the error of a recipe that cannot be built the item's place.
+// place gives the error of a recipe that cannot be built the place of the part
+// that is to blame, or the item's.
 func (i *Item) place(err error) error {
 	var impossible *craft.FieldError
-	if i.line > 0 && errors.As(err, &impossible) {
-		return &Error{i.line, i.column, impossible.Error()}
+	if i.at == (place{}) || !errors.As(err, &impossible) {
+		return err
 	}
-	return err
+	at, ok := i.keys[impossible.Layer]
+	if !ok {
+		at = i.at
+	}
+	return &Error{Line: at.line, Column: at.column, Reason: impossible.Error()}
 }

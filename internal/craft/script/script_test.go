@@ -2,15 +2,13 @@ package script
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rocecap/rocecap/internal/craft"
 	"github.com/rocecap/rocecap/internal/netio/capfile"
-	"github.com/rocecap/rocecap/internal/testneed"
+	"github.com/rocecap/rocecap/internal/netio/capfile/captest"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -43,38 +41,14 @@ func again(t testing.TB, f *wire.Frame) (*craft.Image, string) {
 func TestEveryCapturedFrameIsBuiltAgainFromItsText(t *testing.T) {
 	var f wire.Frame
 	frames := 0
-	for _, path := range testneed.Captures(t) {
-		if filepath.Ext(path) == ".hex" {
-			continue
+	captest.Each(t, func(file string, number int, rec *capfile.Record) {
+		f.Parse(rec.Link, rec.Data, rec.WireLen)
+		img, text := again(t, &f)
+		if !bytes.Equal(img.Data, rec.Data) || img.WireLen != rec.WireLen {
+			t.Errorf("%s %d: built\n%x\nwas\n%x\nfrom\n%s", file, number, img.Data, rec.Data, text)
 		}
-		r, err := capfile.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for number := 1; ; {
-			batch, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range batch.Records {
-				rec := &batch.Records[i]
-				f.Parse(rec.Link, rec.Data, rec.WireLen)
-				img, text := again(t, &f)
-				if !bytes.Equal(img.Data, rec.Data) || img.WireLen != rec.WireLen {
-					t.Errorf("%s %d: built\n%x\nwas\n%x\nfrom\n%s", filepath.Base(path), number, img.Data, rec.Data, text)
-				}
-				number++
-				frames++
-			}
-			batch.Release()
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+		frames++
+	})
 	t.Logf("%d frames", frames)
 }
 
@@ -138,7 +112,12 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 		"- op: rc send-only\n  repeat: lots":                         "line 2, column 11: repeat: want a number",
 		"- layers: [eth: {dst: 1}]":                                  `line 1, column 23: "1" is no hardware address`,
 		"- {}":                                                       "line 1, column 3: want layers, or base and op, or a sequence",
+		"- op: rc send-only\n  set: {ip.ttl: 1, ip.ttl: 2}":          `line 2, column 20: "ip.ttl" is here twice`,
+		"- sequence: &s [{sequence: *s}]":                            "line 1, column 13: an alias cannot stand for a list of packets",
 		"hello":                                                      "line 1, column 1: want a list of packets",
+		"- op: iwarp send\n  base: rocev1":                           `line 2, column 9: base "rocev1" carries something else; there are iwarp, iwarp-ipv6`,
+		"- op: iwarp send\n  set: {iwarp_rdma.opcode: {start: 1}}":   "line 2, column 28: iwarp_rdma.opcode cannot count",
+		"- op: iwarp send\n  crc: maybe":                             "line 2, column 8: crc: \"maybe\": want auto, none, wrong, swapped, flip:BIT with a bit from 0 to 31, or a value of 32 bits",
 	} {
 		if _, err := Parse([]byte(text), nil); err == nil || err.Error() != want {
 			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
@@ -146,8 +125,42 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeBuiltIsToldWithThePlaceOfItsKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"- op: rc send-only\n  raw: [{at: 900, bytes: \"01\"}]":       "line 2, column 8: raw: bytes 900 to 901 lie outside the packet",
+		"- op: rc send-only\n  edits:\n    - {at: 58, bytes: \"01\"}": "line 3, column 5: edits: bytes 58 to 59 lie outside the packet",
+		"- op: rc send-only\n  repeat: 2\n  pad: 70000":               "line 3, column 8: pad: 70000: want up to 65535 bytes",
+		"- layers: [eth, infiniband.bth]\n  icrc: auto":               "line 2, column 9: icrc: no rule says what it covers here; give its value, or none",
+		"- repeat: 1\n  layers: [eth, infiniband.bth]":                "line 1, column 3: icrc: no rule says what it covers here; give its value, or none",
+	} {
+		s, err := Parse([]byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Each(func(r *craft.Recipe) error {
+			_, err := craft.Build(r)
+			return err
+		})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+		}
+		if _, compiled := Compile(s); compiled == nil || compiled.Error() != want {
+			t.Errorf("compiled: %s\ngot  %v\nwant %s", text, compiled, want)
+		}
+	}
+}
+
+func TestAnAliasStandsForWhatItNames(t *testing.T) {
+	frames := build(t, "- layers: [&eth {eth: {src: '02:00:00:00:00:07'}}, ip: &ip {ttl: 9}, udp]\n- layers: [*eth, ip: *ip]\n")
+	f := &frames[1]
+	if src := wire.Ethernet(f.View(wire.HdrEthernet)).Src(); src[5] != 7 || wire.IPv4Header(f.View(wire.HdrIPv4)).TTL() != 9 {
+		t.Errorf("%x", f.Data)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("- op: rc write-only\n  set: {infiniband.bth.psn: {start: 1, step: 2}}\n  payload: {text: hi, size: 3}\n  edits: [{at: 1, bytes: \"00\"}]\n")
+	f.Add("- op: iwarp send-invalidate\n  crc: flip:1\n  set: {iwarp_ddp.msn: {start: 1}, iwarp_rdma.inval_stag: 5}\n  payload: {text: hi}\n")
 	f.Add("- layers:\n    - eth: {dst: \"02:00:00:00:00:01\"}\n    - ip: {src: 10.0.0.1, tail: \"01010101\"}\n    - udp\n    - infiniband.bth: {opcode: UD SEND Only}\n  icrc: flip:3\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse([]byte(text), nil)

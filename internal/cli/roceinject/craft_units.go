@@ -1,0 +1,42 @@
+package roceinject
+
+import (
+	"net/netip"
+
+	"github.com/rocecap/rocecap/internal/track/iwarp"
+	"github.com/rocecap/rocecap/internal/track/tcpstream"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// unitsOf finds the iWARP units of a crafted packet. It is looked at as the
+// first one of a connection that has just been made with CRCs: so an FPDU is
+// one whatever its CRC is, and whatever was crafted before.
+func unitsOf(f *wire.Frame, number int) []*iwarp.PDU {
+	tcp := wire.TCP(f.View(wire.HdrTCP))
+	src, dst := f.Addresses()
+	if len(tcp) < wire.TCPMinLen || f.PayloadLen == 0 || !src.IsValid() {
+		return nil
+	}
+	s := iwarp.Packet{
+		Number: uint64(number),
+		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
+		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
+		Payload: f.PayloadBytes(), WireLen: f.PayloadLen, Offset: f.Payload,
+	}
+	t := iwarp.NewTracker(iwarp.DefaultLimits())
+	var unit wire.Stack
+	if wire.ParseMPAStart(&unit, s.Payload) != 0 {
+		t.Segment(startBefore(s.Dst, s.Src, s.Ack, s.Seq, wire.MPARequestKey))
+		t.Segment(startBefore(s.Src, s.Dst, s.Seq, s.Ack, wire.MPAReplyKey))
+	}
+	return t.Segment(s)
+}
+
+// startBefore is a start-up frame right before a sequence number.
+func startBefore(src, dst netip.AddrPort, seq, ack uint32, key string) iwarp.Packet {
+	m := make(wire.MPAStart, wire.MPAStartLen)
+	copy(m.Key(), key)
+	m.SetCRC(true)
+	m.SetRevision(1)
+	return iwarp.Packet{Src: src, Dst: dst, Seq: seq - wire.MPAStartLen, Ack: ack, Flags: wire.TCPAck, Payload: m, WireLen: len(m), Offset: -1}
+}
