@@ -25,6 +25,7 @@ const (
 	nak                 // NAK or RNR NAK
 	read                // response to a READ
 	atomic              // response to an atomic operation
+	manager             // of a connection manager
 )
 
 // message is a packet as far as the conversation is concerned.
@@ -33,16 +34,18 @@ type message struct {
 	to       rewrite.Endpoint // where it goes
 	op       wire.Opcode
 	psn      wire.PSN
-	span     int // how many PSNs a request covers at most
+	recorded wire.PSN // psn before a live peer has named another one to begin with
+	span     int      // how many PSNs a request covers at most
 	syndrome wire.Syndrome
 	payload  []byte // or the result of an atomic operation
+	cm       managed
 }
 
 // minMTU is the shortest payload of a READ's responses but the last (IBTA 9.7.3).
 const minMTU = 256
 
-// messageOf looks at a parsed frame.
-func messageOf(f *wire.Frame) (m message) {
+// messageOf looks at a parsed frame that one side sent.
+func messageOf(f *wire.Frame, mine bool) (m message) {
 	b := f.View(wire.HdrBTH)
 	if len(b) < wire.BTHLen || f.Cut() {
 		return m
@@ -50,6 +53,7 @@ func messageOf(f *wire.Frame) (m message) {
 	bth := wire.BTH(b)
 	_, dst := f.Addresses()
 	m = message{op: bth.Opcode(), psn: bth.PSN(), to: rewrite.Endpoint{Addr: dst, QPN: bth.DestQP()}, span: 1, payload: f.PayloadBytes()}
+	m.recorded = m.psn
 	if aeth := f.View(wire.HdrAETH); len(aeth) >= wire.AETHLen {
 		m.syndrome = wire.AETH(aeth).Syndrome()
 	}
@@ -60,13 +64,18 @@ func messageOf(f *wire.Frame) (m message) {
 		m.payload = h
 	}
 	m.kind = kindOf(m)
+	if cm, ok := managedOf(f, mine); ok && m.to.QPN == gsi {
+		m.kind, m.cm = manager, cm
+	}
 	return m
 }
 
-// kindOf says what a packet is. Management datagrams are left alone: their
-// answers are chosen by software, not told by PSNs.
+// gsi is the number of the queue pair that connection managers use (IBTA 3.9.2).
+const gsi = 1
+
+// kindOf says what a packet is by its BTH. Other management datagrams than a
+// connection manager's are left alone.
 func kindOf(m message) kind {
-	const gsi = 1 // IBTA 3.9.2
 	info := m.op.Info()
 	switch {
 	case !info.Defined() || info.Service == wire.CNP || m.to.QPN <= gsi:
@@ -86,9 +95,15 @@ func kindOf(m message) kind {
 // covers reports whether a request covers a PSN.
 func (m *message) covers(psn wire.PSN) bool { return psn.InRange(m.psn, m.span) }
 
+// datagram reports whether the PSN says nothing: a sender of datagrams begins
+// with any, and none of them is acknowledged.
+func (m *message) datagram() bool { return m.op.Service() == wire.UD }
+
 // String describes what matters of a message in a conversation.
 func (m message) String() string {
 	switch m.kind {
+	case manager:
+		return managedName(m.cm.What)
 	case ack:
 		return "ACK"
 	case nak:

@@ -39,6 +39,7 @@ type Machine struct {
 	lost   map[rewrite.Endpoint]bool  // queue pairs of ours whose peer has given up
 	report Report
 	hasher icrc.Hasher
+	management
 }
 
 // state is how far an event is.
@@ -72,12 +73,16 @@ type Report struct {
 type Difference struct {
 	Number    int64 // of the record with what was expected; 0 when that is not known
 	PSN       wire.PSN
+	CommID    uint32 // of the connection that was to be made or ended, 0 for data
 	Want, Got string // Want is empty when Got says it all
 }
 
 // String returns one line for a person.
 func (d Difference) String() string {
 	text := fmt.Sprintf("PSN %d: %s", d.PSN, d.Got)
+	if d.CommID != 0 {
+		text = fmt.Sprintf("connection 0x%08x: %s", d.CommID, d.Got)
+	}
 	if d.Number > 0 {
 		text = fmt.Sprintf("record %d: %s", d.Number, text)
 	}
@@ -93,12 +98,13 @@ func New(events []Event, pace *Pace, o Options) *Machine {
 		options: o, pace: pace, events: events,
 		messages: make([]message, len(events)), states: make([]state, len(events)), due: -1,
 		queues: make(map[rewrite.Endpoint][]int), lost: make(map[rewrite.Endpoint]bool),
+		management: newManagement(o.Peers),
 	}
 	var f wire.Frame
 	asked := make(map[rewrite.Endpoint]span)
 	for i := range events {
 		f.Parse(wire.LinkEthernet, events[i].Frame, 0)
-		msg := messageOf(&f)
+		msg := messageOf(&f, events[i].Mine)
 		m.messages[i] = msg
 		switch {
 		case events[i].Mine:
@@ -106,12 +112,14 @@ func New(events []Event, pace *Pace, o Options) *Machine {
 			if msg.kind == request {
 				asked[msg.to] = asked[msg.to].with(msg)
 			}
+		case msg.kind == manager:
 		case msg.kind == request || msg.kind != other && asked[o.Peers[msg.to]].has(msg.psn):
 			m.states[i] = expected
 			m.queues[msg.to] = append(m.queues[msg.to], i)
 			m.report.Expected++
 		}
 	}
+	m.manage()
 	return m
 }
 
@@ -150,9 +158,9 @@ func (m *Machine) Step(now int64) Step {
 		if m.events[i].Mine {
 			return m.send(i, now)
 		}
-		if m.states[i] == expected && !m.lost[m.messages[i].to] {
+		if m.states[i] == expected && !m.hopeless(i) {
 			if m.deadline == 0 {
-				m.deadline = now + m.options.Timeout
+				m.deadline = m.patience(i, now)
 			}
 			if now < m.deadline {
 				return Step{Until: m.deadline}
@@ -165,6 +173,14 @@ func (m *Machine) Step(now int64) Step {
 		}
 		m.advance()
 	}
+}
+
+// hopeless reports whether nothing more is expected where event i belongs.
+func (m *Machine) hopeless(i int) bool {
+	if msg := &m.messages[i]; msg.kind != manager {
+		return m.lost[msg.to]
+	}
+	return m.broken[m.messages[i].cm.link]
 }
 
 func (m *Machine) advance() {
@@ -181,7 +197,7 @@ func (m *Machine) send(i int, now int64) Step {
 	}
 	m.advance()
 	m.report.Sent++
-	return Step{Send: m.events[i].Frame}
+	return Step{Send: m.frame(i)}
 }
 
 func (m *Machine) sendAgain(now int64) Step {
@@ -192,16 +208,24 @@ func (m *Machine) sendAgain(now int64) Step {
 	m.again = m.again[1:]
 	m.report.Resent++
 	m.deadline = 0
-	return Step{Send: m.events[i].Frame}
+	return Step{Send: m.frame(i)}
 }
 
 // timeout sends again what should have been answered, or gives up.
 func (m *Machine) timeout(i int) {
 	msg := &m.messages[i]
-	if m.tries < m.options.Retries && m.retry(msg.to, msg.psn) {
+	again := func() bool { return m.retry(msg.to, msg.psn) }
+	if msg.kind == manager {
+		again = func() bool { return m.askAgain(i) }
+	}
+	if m.tries < m.options.Retries && again() {
 		return
 	}
 	m.differ(i, "nothing")
+	if msg.kind == manager {
+		m.breakOff(msg.cm.link)
+		return
+	}
 	m.lost[msg.to] = true
 }
 
@@ -234,13 +258,20 @@ func (m *Machine) willSendAgain(psn wire.PSN) bool {
 
 // Receive takes a frame that came from the network.
 func (m *Machine) Receive(f *wire.Frame, now int64) {
-	got := messageOf(f)
+	got := messageOf(f, false)
 	queue, ours := m.queues[got.to]
+	if got.kind == manager {
+		ours = m.hosts[got.to.Addr]
+	}
 	if !ours || got.kind == other {
 		return
 	}
 	if v, _, _ := m.hasher.Judge(f); v == icrc.Bad {
 		m.report.Differences = append(m.report.Differences, Difference{PSN: got.psn, Got: got.String() + " with a wrong ICRC"})
+		return
+	}
+	if got.kind == manager {
+		m.receiveManaged(f, &got, now)
 		return
 	}
 	before := m.report.Answered
@@ -249,7 +280,7 @@ func (m *Machine) Receive(f *wire.Frame, now int64) {
 		if m.states[i] == arrived {
 			continue
 		}
-		if ahead := m.messages[i].psn.Diff(got.psn); ahead > 0 && got.kind != nak {
+		if ahead := m.messages[i].psn.Diff(got.psn); ahead > 0 && got.kind != nak && !got.datagram() {
 			break
 		}
 		if m.meets(i, got) {
@@ -259,7 +290,7 @@ func (m *Machine) Receive(f *wire.Frame, now int64) {
 			m.refused(i, got, now)
 			break
 		}
-		if got.kind == nak && m.states[i] == arrived && m.messages[i].kind == nak {
+		if m.states[i] == arrived && (got.datagram() || got.kind == nak && m.messages[i].kind == nak) {
 			break
 		}
 	}
@@ -270,8 +301,38 @@ func (m *Machine) Receive(f *wire.Frame, now int64) {
 	switch {
 	case m.report.Answered == before && !complaint:
 		m.report.Extra++
+		m.acknowledgeAgain(&got)
 	case m.report.Answered > before:
 		m.deadline = 0
+	}
+}
+
+// acknowledgeAgain queues our answer to a request that the peer has repeated: it
+// may have been lost (IBTA C9-105 has a responder answer duplicates). A READ is
+// answered with all of its responses.
+func (m *Machine) acknowledgeAgain(got *message) {
+	from, known := m.options.Peers[got.to]
+	if !known || got.kind != request || len(m.again) > 0 {
+		return
+	}
+	for i := m.next - 1; i >= 0; i-- {
+		msg := &m.messages[i]
+		if !m.events[i].Mine || msg.to != from || msg.kind == request || msg.kind == other || msg.kind == manager {
+			continue
+		}
+		if msg.psn.Less(got.psn) {
+			break
+		}
+		if msg.kind != read || got.covers(msg.psn) {
+			m.again = append(m.again, i)
+		}
+	}
+	slices.Reverse(m.again)
+	if len(m.again) > 0 && m.messages[m.again[0]].kind != read {
+		m.again = m.again[:1]
+	}
+	if len(m.again) > 0 && !m.repeat(m.again[0]) {
+		m.again = m.again[:0]
 	}
 }
 
@@ -281,7 +342,7 @@ func (m *Machine) isAnswer(i int) bool { return m.messages[i].kind != request }
 // notes how it differs.
 func (m *Machine) meets(i int, got message) bool {
 	want := &m.messages[i]
-	exact := want.psn == got.psn
+	exact := want.psn == got.psn || want.datagram() && got.datagram()
 	switch {
 	case (want.kind == request) != (got.kind == request):
 		return false
@@ -355,6 +416,6 @@ func (m *Machine) arrive(i int) {
 func (m *Machine) differ(i int, got string) {
 	want := &m.messages[i]
 	m.report.Differences = append(m.report.Differences, Difference{
-		Number: m.events[i].Number, PSN: want.psn, Want: want.String(), Got: got,
+		Number: m.events[i].Number, PSN: want.psn, CommID: want.cm.link.id, Want: want.String(), Got: got,
 	})
 }

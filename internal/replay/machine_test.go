@@ -26,7 +26,14 @@ const (
 func packet(t testing.TB, mine bool, text string) []byte {
 	t.Helper()
 	words := strings.Fields(text)
-	op, err := craft.ParseOpcode("rc " + words[0])
+	if words[0] == "cm" {
+		return managed(t, mine, words[1], words[2:])
+	}
+	service, name, ok := strings.Cut(words[0], ":")
+	if !ok {
+		service, name = "rc", words[0]
+	}
+	op, err := craft.ParseOpcode(service + " " + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,6 +270,49 @@ func TestAnRNRNakIsWaitedFor(t *testing.T) {
 	}
 }
 
+func TestWhatThePeerRepeatsIsAnsweredAgain(t *testing.T) {
+	lines := []string{
+		"< send-only 50", "< send-only 51", "> acknowledge 51", // one ACK for both
+		"< read-request 52 reth.dmalen=600", "> read-response-first 52", "> read-response-middle 53", "> read-response-last 54",
+		"> send-only 1", "< acknowledge 1",
+	}
+	events := recording(t, lines...)
+	m := replay.New(events, &replay.Pace{}, replay.Options{Timeout: timeout, Retries: 2, Peers: peers(events)})
+	var f wire.Frame
+	hear := func(line string) {
+		f.Parse(wire.LinkEthernet, packet(t, false, line), 0)
+		m.Receive(&f, 0)
+	}
+	sent := func() (list []string) {
+		for step := m.Step(0); step.Send != nil; step = m.Step(0) {
+			i := slices.IndexFunc(events, func(e replay.Event) bool { return bytes.Equal(e.Frame, step.Send) })
+			list = append(list, lines[i])
+		}
+		return list
+	}
+	for _, c := range []struct {
+		heard []string
+		want  []string
+	}{
+		{[]string{"send-only 50", "send-only 51"}, lines[2:3]},
+		{[]string{"send-only 50"}, lines[2:3]},
+		{[]string{"send-only 51"}, lines[2:3]},
+		{[]string{"send-only 50"}, nil}, // enough
+		{[]string{"read-request 52 reth.dmalen=600"}, lines[4:8]},
+		{[]string{"read-request 52 reth.dmalen=600"}, lines[4:7]},
+	} {
+		for _, line := range c.heard {
+			hear(line)
+		}
+		if diff := cmp.Diff(c.want, sent()); diff != "" {
+			t.Errorf("after %v:\n%s", c.heard, diff)
+		}
+	}
+	if r := m.Report(); r.Extra != 4 || r.Differences != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAFatalNAKEndsTheWaitingForThatQueuePair(t *testing.T) {
 	lines := []string{"> send-only 1", "< acknowledge 1", "> send-only 2", "< acknowledge 2", "> send-only 3", "< acknowledge 3"}
 	sent, r := run(t, 3, lines, func(line string, _ int) []string {
@@ -397,14 +447,18 @@ func FuzzReceive(f *testing.F) {
 	for _, text := range []string{"acknowledge 1", "acknowledge 1 aeth.syndrome=0x60", "send-only 3", "read-response-only 2 data=abcd"} {
 		f.Add(packet(f, false, text))
 	}
-	events := recording(f, "> send-only 1", "> read-request 2 reth.dmalen=4", "< acknowledge 1", "< read-response-only 2 data=good", "< send-only 3")
+	for _, text := range []string{active[1], active[2], active[9], "< cm rej to=0x101", "< cm rep to=0x101 id=0xabc qpn=0x99 psn=7"} {
+		f.Add(packet(f, false, text[2:]))
+	}
+	lines := append(active[:9:9], "> send-only 1", "> read-request 2 reth.dmalen=4", "< acknowledge 1", "< read-response-only 2 data=good", "< send-only 3")
+	events := recording(f, append(lines, active[9:]...)...)
 	known := peers(events)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := replay.New(events, &replay.Pace{}, replay.Options{Timeout: timeout, Retries: 2, Peers: known})
 		var frame wire.Frame
 		frame.Parse(wire.LinkEthernet, data, 0)
 		now := int64(0)
-		for range 100 {
+		for range 200 {
 			step := m.Step(now)
 			if step.Done {
 				return

@@ -16,9 +16,11 @@ type Engine struct {
 	peers  map[Endpoint]Endpoint
 	fix    bool
 	hits   []uint64
+	live   *live // nil for an engine of rules alone
 
 	hasher   icrc.Hasher
 	src, dst netip.Addr // of the frame at hand, before it is changed
+	to       Endpoint   // where it goes
 	before   sums
 	result   Result
 }
@@ -118,6 +120,9 @@ func (e *Engine) header(c change, id wire.HeaderID, b []byte) {
 	case wire.HdrDETH:
 		h := wire.DETH(b)
 		e.setQPN(c, e.src, h.SrcQP(), h.SetSrcQP)
+		if e.live != nil {
+			e.followQKey(c, h)
+		}
 	case wire.HdrRETH:
 		h := wire.RETH(b)
 		e.setVA(c, h.VA(), h.SetVA)
@@ -138,7 +143,8 @@ func (e *Engine) header(c change, id wire.HeaderID, b []byte) {
 // stream to the queue pair that sends it.
 func (e *Engine) bth(c change, h wire.BTH) {
 	info := h.Opcode().Info()
-	stream := Endpoint{Addr: e.dst, QPN: h.DestQP()}
+	e.to = Endpoint{Addr: e.dst, QPN: h.DestQP()}
+	stream := e.to
 	if info.Response {
 		stream = e.peers[stream]
 	}
@@ -152,6 +158,9 @@ func (e *Engine) bth(c change, h wire.BTH) {
 // starting PSN that a side names is the one that the other side begins with
 // (IBTA 12.7.31).
 func (e *Engine) manager(c change, id wire.HeaderID, b []byte) {
+	if e.live != nil {
+		e.follow(c, id, b)
+	}
 	switch id {
 	case wire.HdrCMReq:
 		m := wire.CMReq(b)

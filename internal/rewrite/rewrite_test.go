@@ -13,8 +13,8 @@ import (
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/craft"
 	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/netio/capfile/captest"
 	"github.com/rocecap/rocecap/internal/rewrite"
-	"github.com/rocecap/rocecap/internal/testneed"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -241,32 +241,9 @@ func TestRulesThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// everyRecord calls f for each record of every capture at hand.
-func everyRecord(t *testing.T, f func(name string, rec *capfile.Record)) {
-	for _, name := range testneed.Captures(t) {
-		r, err := capfile.Open(name)
-		if err != nil {
-			continue // hexadecimal lines
-		}
-		for {
-			batch, err := r.Next()
-			if err != nil {
-				break
-			}
-			for i := range batch.Records {
-				f(name, &batch.Records[i])
-			}
-			batch.Release()
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestIdentityLeavesEveryCaptureAsItIs(t *testing.T) {
 	names := map[string]bool{}
-	everyRecord(t, func(name string, rec *capfile.Record) {
+	captest.Each(t, func(name string, _ int, rec *capfile.Record) {
 		names[name] = true
 		e := rewrite.New(collect(t, rec, func(v uint64) uint64 { return v }), nil, false)
 		if got, _ := apply(e, rec.Link, rec.Data, rec.WireLen); !bytes.Equal(got, rec.Data) {
@@ -330,7 +307,7 @@ func collect(t *testing.T, rec *capfile.Record, mirror func(uint64) uint64) *rew
 func TestFullRemapKeepsGoodICRCsGoodAndHasAnInverse(t *testing.T) {
 	var judged, good int
 	var h icrc.Hasher
-	everyRecord(t, func(name string, rec *capfile.Record) {
+	captest.Each(t, func(name string, _ int, rec *capfile.Record) {
 		r := collect(t, rec, func(v uint64) uint64 { return v ^ 0x5A })
 		var f wire.Frame
 		f.Parse(rec.Link, rec.Data, rec.WireLen)

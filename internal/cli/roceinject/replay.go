@@ -63,8 +63,10 @@ that no rule concerns is not changed.
   --map va:0x1eac0000=0x7f0000000000   and what lies above; va:0x1000+0x100=0x9000 a range
 
 With --react, one side of the conversation (--as) is run against a live peer: a
-frame is sent when all that the recorded peer had sent before it has come.
-Answers that differ are reported, and the exit code is 1.
+frame is sent when all that the recorded peer had sent before it has come. Where
+the recording makes the connection by CM, the live peer's QP, PSN and
+communication ID are taken from its REP, or REQ. Answers that differ are
+reported, and the exit code is 1.
 
 Unless --timing or --rate say otherwise, the times of the capture are kept and at
 most 10000 packets a second are sent. An interface that carries a default route is

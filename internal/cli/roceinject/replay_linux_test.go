@@ -3,14 +3,18 @@ package roceinject_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/netio/nettest"
 	"github.com/rocecap/rocecap/internal/netio/nic"
+	"github.com/rocecap/rocecap/internal/rewrite"
+	"github.com/rocecap/rocecap/internal/testneed"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -68,22 +72,33 @@ func TestReplaySendsWhatOneSideSentWithOtherNames(t *testing.T) {
 // peer answers each RoCE frame with lines, by its PSN and how often that came,
 // until the link is closed.
 func peer(t *testing.T, link *nic.Link, answers func(psn wire.PSN, n int) []string) {
+	times := map[wire.PSN]int{}
+	var f wire.Frame
+	eachFrame(t, link, func(frame []byte) (frames [][]byte) {
+		f.Parse(wire.LinkEthernet, frame, 0)
+		psn := wire.BTH(f.View(wire.HdrBTH)).PSN()
+		times[psn]++
+		for _, line := range answers(psn, times[psn]) {
+			frames = append(frames, rcPacket(t, false, line))
+		}
+		return frames
+	})
+}
+
+// eachFrame sends what is answered to each RoCE frame, until the link is closed.
+func eachFrame(t *testing.T, link *nic.Link, answer func(frame []byte) [][]byte) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		var batch nic.Batch
 		var f wire.Frame
-		times := map[wire.PSN]int{}
 		for link.Receive(&batch, time.Time{}) == nil {
 			for _, frame := range batch.Frames {
-				f.Parse(wire.LinkEthernet, frame.Data, 0)
-				if f.BTH < 0 {
+				if f.Parse(wire.LinkEthernet, frame.Data, 0); f.BTH < 0 {
 					continue
 				}
-				psn := wire.BTH(f.View(wire.HdrBTH)).PSN()
-				times[psn]++
-				for _, line := range answers(psn, times[psn]) {
-					if _, err := link.Send([][]byte{rcPacket(t, false, line)}, time.Time{}); err != nil {
+				for _, data := range answer(frame.Data) {
+					if _, err := link.Send([][]byte{data}, time.Time{}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -154,6 +169,73 @@ func TestReplayReactsToALivePeer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The live peer of a recorded rping has another QP and counts from another PSN
+// than the recorded one, which nothing tells but its REP.
+func TestReplayTakesALivePeersNumbersFromItsREP(t *testing.T) {
+	in := filepath.Join(testneed.Pcaps(t), "rping_rxe.pcap")
+	other := &rewrite.Rules{}
+	for _, text := range []string{"qp:0x19@10.77.0.3=0x99", "psn:0x19@10.77.0.3=0xfffffe"} {
+		if err := other.Add(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames, mine := conversationOf(t, in, "10.77.0.2", other)
+	near, link := farEnd(t)
+	sent := make(chan []byte, len(frames))
+	at := 0 // in the conversation
+	eachFrame(t, link, func(frame []byte) (answers [][]byte) {
+		sent <- bytes.Clone(frame)
+		for at++; at < len(frames) && !mine[at]; at++ {
+			answers = append(answers, frames[at])
+		}
+		return answers
+	})
+	code, said, errors := replayedIn(t, near, in, "--as", "10.77.0.2", "--react", "--timeout", "5s", "--timing", "max")
+	if want := "sent 21 packets and 0 again; of 20 answers 20 came, and 0 that the recording does not have; 0 differences\n"; code != 0 || said != want {
+		t.Errorf("exit code %d, %s%s", code, said, errors)
+	}
+	for i := range frames {
+		if !mine[i] {
+			continue
+		}
+		if got := <-sent; !bytes.Equal(got, frames[i]) {
+			t.Errorf("frame %d:\ngot  %x\nwant %x", i+1, got, frames[i])
+		}
+	}
+}
+
+// conversationOf reads the frames of a capture, changed by rules, and says which
+// of them a host sent.
+func conversationOf(t *testing.T, path, host string, rules *rewrite.Rules) (frames [][]byte, mine []bool) {
+	t.Helper()
+	r, err := capfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f wire.Frame
+	var facts rewrite.Facts
+	for batch, err := r.Next(); err == nil; batch, err = r.Next() {
+		for i := range batch.Records {
+			data := bytes.Clone(batch.Records[i].Data)
+			frames = append(frames, data)
+			f.Parse(wire.LinkEthernet, data, 0)
+			facts.Learn(&f)
+		}
+		batch.Release()
+	}
+	engine := rewrite.New(rules, &facts, false)
+	for _, frame := range frames {
+		f.Parse(wire.LinkEthernet, frame, 0)
+		src, _ := f.Addresses()
+		mine = append(mine, src.String() == host)
+		engine.Apply(&f, -1)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	return frames, mine
 }
 
 func TestReplayNeedsMoreForADefaultRoute(t *testing.T) {
