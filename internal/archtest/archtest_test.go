@@ -75,6 +75,8 @@ func TestEachWallReportsItsBreach(t *testing.T) {
 		{"lipgloss in netio", "internal/netio/a.go", source(`"github.com/charmbracelet/lipgloss"`, ""), "imports github.com/charmbracelet/lipgloss"},
 		{"bubbletea in conformance", "internal/conformance/a.go", source(`tea="github.com/charmbracelet/bubbletea"`, ""), "imports github.com/charmbracelet/bubbletea"},
 		{"x/sys in endpoint", "endpoint/a.go", source(`"golang.org/x/sys/unix"`, ""), "imports golang.org/x/sys/unix"},
+		{"endpoint imports syscall", "endpoint/a.go", source(`"syscall"`, ""), "imports syscall"},
+		{"netio imports endpoint", "internal/netio/a.go", source(ours+`endpoint"`, ""), "imports endpoint"},
 		{"netio imports present", "internal/netio/a.go", source(ours+`internal/present/text"`, ""), "imports internal/present/text"},
 		{"endpoint imports layers", "endpoint/a.go", source(ours+`layers"`, ""), "imports layers"},
 		{"endpoint imports the lab", "endpoint/b.go", source(ours+`lab"`, ""), "imports lab"},

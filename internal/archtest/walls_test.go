@@ -112,7 +112,7 @@ func check(files []*file) []breach {
 	var found []breach
 	for _, f := range files {
 		for _, wall := range []func(*file) []breach{
-			fencedLibraries, direction, thinMain, pureImports, pureStatements,
+			fencedLibraries, direction, device, thinMain, pureImports, pureStatements,
 			noInit, shortFile,
 		} {
 			found = append(found, wall(f)...)
@@ -144,6 +144,23 @@ func direction(f *file) (found []breach) {
 			found = append(found, f.breach(imp.line,
 				"code below never imports code for people (cmd, lab, layers, internal/cli, internal/present, internal/conformance)",
 				"%s imports %s", f.dir, dir))
+		}
+	}
+	return found
+}
+
+// device keeps endpoint between the engines and the kernel: it reaches the kernel
+// through internal/netio, which does not know of it.
+func device(f *file) (found []breach) {
+	if f.test {
+		return nil
+	}
+	for _, imp := range f.imports {
+		switch {
+		case under(f.dir, "endpoint") && slices.Contains([]string{"os", "os/exec", "syscall"}, imp.path):
+			found = append(found, f.breach(imp.line, "endpoint reaches the kernel through internal/netio alone", "%s imports %s", f.dir, imp.path))
+		case under(f.dir, "internal/netio") && imp.path == "./endpoint":
+			found = append(found, f.breach(imp.line, "endpoint is above the links that it uses", "%s imports endpoint", f.dir))
 		}
 	}
 	return found

@@ -1,0 +1,159 @@
+package endpoint_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rocecap/rocecap/endpoint"
+)
+
+// dialled makes two sides whose queue pairs were connected by connection
+// management.
+func dialled(t *testing.T, typ endpoint.Type, gid int) (a, b *side, active, passive *endpoint.Conn) {
+	t.Helper()
+	left, right := options(1500)
+	a = newSide(t, openDevice(t, left), typ, 1<<16)
+	b = newSide(t, openDevice(t, right), typ, 1<<16)
+	l, err := b.dev.Listen(endpoint.TCPPort(18515))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan error, 1)
+	go func() {
+		r, err := l.Accept(within(t))
+		if err == nil {
+			if !bytes.HasPrefix(r.Private, []byte("please")) || r.Type != typ {
+				t.Errorf("request for %v with %q", r.Type, r.Private)
+			}
+			passive, err = r.Accept(within(t), b.qp, endpoint.ConnOptions{Private: []byte("welcome")})
+		}
+		accepted <- err
+	}()
+	active, err = a.dev.Dial(within(t), b.dev.GID(gid), endpoint.TCPPort(18515), a.qp, endpoint.ConnOptions{Private: []byte("please")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-accepted; err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(active.Private, []byte("welcome")) {
+		t.Errorf("answered with %q", active.Private)
+	}
+	return a, b, active, passive
+}
+
+func TestDialAndAcceptConnectQueuePairs(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		typ  endpoint.Type
+		gid  int
+	}{{"RC over IPv4", endpoint.RC, 0}, {"RC over IPv6", endpoint.RC, 1}, {"UC", endpoint.UC, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b, active, passive := dialled(t, c.typ, c.gid)
+			random(a.mem, 1)
+			b.recv(endpoint.RecvRequest{ID: 7, SGL: b.region.SGL(0, len(b.mem))})
+			a.send(endpoint.WorkRequest{ID: 8, Op: endpoint.Send, SGL: a.region.SGL(0, 5000)})
+			a.want(8, endpoint.Success)
+			b.want(7, endpoint.Success)
+			if !bytes.Equal(b.mem[:5000], a.mem[:5000]) {
+				t.Error("other bytes")
+			}
+			if active.Remote.QPN != b.qp.QPN() || passive.Remote.QPN != a.qp.QPN() {
+				t.Errorf("remote QPs %#x and %#x", active.Remote.QPN, passive.Remote.QPN)
+			}
+			if err := active.Disconnect(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			<-passive.Done()
+			if err := passive.Disconnect(within(t)); err != nil {
+				t.Error(err)
+			}
+			if s := b.qp.State(); s != endpoint.Error {
+				t.Errorf("state %v after the end", s)
+			}
+		})
+	}
+}
+
+func TestReadsWorkOverADialledConnection(t *testing.T) {
+	a, b, _, _ := dialled(t, endpoint.RC, 0)
+	random(b.mem, 2)
+	a.send(remoteTo(b, endpoint.Read, a.region.SGL(0, 9000), 10))
+	a.want(1, endpoint.Success)
+	if !bytes.Equal(a.mem[:9000], b.mem[10:9010]) {
+		t.Error("other bytes")
+	}
+}
+
+func TestARequestThatNobodyListensForIsRejected(t *testing.T) {
+	left, right := options(1500)
+	a := newSide(t, openDevice(t, left), endpoint.RC, 64)
+	b := openDevice(t, right)
+	l, err := b.Listen(endpoint.TCPPort(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Listen(endpoint.TCPPort(1)); err == nil {
+		t.Error("two listeners for one service")
+	}
+	_, err = a.dev.Dial(within(t), b.GID(0), endpoint.TCPPort(2), a.qp, endpoint.ConnOptions{})
+	var rejected *endpoint.RejectError
+	if !errors.As(err, &rejected) || rejected.Reason != 8 {
+		t.Errorf("wrong port: %v", err)
+	}
+	go func() {
+		if r, err := l.Accept(within(t)); err == nil {
+			_ = r.Reject([]byte("no"))
+		}
+	}()
+	_, err = a.dev.Dial(within(t), b.GID(0), endpoint.TCPPort(1), a.qp, endpoint.ConnOptions{})
+	if !errors.As(err, &rejected) || rejected.Reason != 28 || !bytes.HasPrefix(rejected.Private, []byte("no")) {
+		t.Errorf("refused: %v", err)
+	}
+}
+
+func TestAPeerWithoutConnectionManagerIsUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left, right := options(1500)
+		a := newSide(t, openDevice(t, left), endpoint.RC, 64)
+		b := openDevice(t, right)
+		begin := time.Now()
+		_, err := a.dev.Dial(t.Context(), b.GID(0), endpoint.TCPPort(2), a.qp, endpoint.ConnOptions{})
+		if !errors.Is(err, endpoint.ErrUnreachable) || time.Since(begin) < time.Minute {
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		_ = a.dev.Close()
+		_ = b.Close()
+	})
+}
+
+func TestLookupFindsADatagramService(t *testing.T) {
+	left, right := options(1500)
+	a, b := connected(t, endpoint.UD, left, right, 0, 4096)
+	l, err := b.dev.Listen(endpoint.UDPPort(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if r, err := l.Accept(within(t)); err == nil {
+			_ = r.Answer(b.qp, []byte("here"))
+		}
+	}()
+	found, err := a.dev.Lookup(within(t), b.dev.GID(1), endpoint.UDPPort(7), endpoint.ConnOptions{Private: []byte("where?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.QPN != b.qp.QPN() || found.QKey != endpoint.DefaultQKey || !bytes.HasPrefix(found.Private, []byte("here")) {
+		t.Errorf("%+v", found)
+	}
+	b.recv(endpoint.RecvRequest{ID: 3, SGL: b.region.SGL(0, 100)})
+	a.send(endpoint.WorkRequest{ID: 4, Op: endpoint.Send, SGL: a.region.SGL(0, 10), To: found.To, DestQP: found.QPN, QKey: found.QKey})
+	a.want(4, endpoint.Success)
+	b.want(3, endpoint.Success)
+	if _, err := a.dev.Lookup(within(t), b.dev.GID(1), endpoint.UDPPort(8), endpoint.ConnOptions{}); err == nil {
+		t.Error("a service that nobody offers was found")
+	}
+}
