@@ -26,6 +26,9 @@ func BenchmarkWriter(b *testing.B) {
 					repeat(b, link, testFrame(size, 0), b.N)
 					b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 				})
+				if err := link.Close(); err != nil { // one XDP socket on a queue
+					b.Fatal(err)
+				}
 			}
 		}
 	}

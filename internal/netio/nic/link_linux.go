@@ -4,19 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
 
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // Link is an open interface.
 type Link struct {
-	iface  net.Interface
-	bypass bool
-	closed atomic.Bool
-	rx     *receiver // nil when only sending
-	tx     *sender
-	ring   *ringWriter // nil unless asked for
+	iface   net.Interface
+	bypass  bool
+	gate    *gate
+	rx      *receiver // nil when only sending
+	tx      *sender
+	writers []sharedWriter
 }
 
 // Open opens an interface for sending, and for receiving unless told not to.
@@ -29,18 +28,21 @@ func Open(o Options) (*Link, error) {
 }
 
 func open(o Options) (*Link, error) {
-	if o.SnapLen < 0 || o.RingBytes < 0 || o.SendRingBytes < 0 {
-		return nil, errors.New("lengths must not be negative")
+	if o.SnapLen < 0 || o.RingBytes < 0 || o.SendRingBytes < 0 || o.Writers < 0 {
+		return nil, errors.New("lengths and counts must not be negative")
 	}
 	iface, err := net.InterfaceByName(o.Interface)
 	if err != nil {
 		return nil, ErrUnknownInterface
 	}
 	l := &Link{iface: *iface, bypass: o.QdiscBypass}
+	if l.gate, err = newGate(); err != nil {
+		return nil, err
+	}
 	if err := l.openSides(o); err != nil {
 		_ = l.Close()
-		if l.ring != nil {
-			l.ring.Close()
+		for _, w := range l.writers {
+			w.Close()
 		}
 		return nil, err
 	}
@@ -52,7 +54,7 @@ func (l *Link) openSides(o Options) (err error) {
 		return err
 	}
 	if o.SendRingBytes > 0 {
-		if l.ring, err = newRingWriter(l, o.SendRingBytes); err != nil {
+		if l.writers, err = newSharedWriters(l, o); err != nil {
 			return err
 		}
 	}
@@ -77,42 +79,55 @@ func (l *Link) MAC() net.HardwareAddr { return l.iface.HardwareAddr }
 // Close wakes and ends a Receive or Send that waits. Frames that were received
 // stay readable until the receiver calls Receive once more.
 func (l *Link) Close() error {
-	if l.closed.Swap(true) {
-		return net.ErrClosed
+	if err := l.gate.enter(); err != nil {
+		return err
 	}
-	var err error
+	err := l.count() // for the last time
+	l.gate.leave()
+
+	var fds []int
 	if l.tx != nil {
-		err = l.tx.sock.file.Close()
-	}
-	if l.ring != nil {
-		err = errors.Join(err, l.ring.sock.file.Close())
+		fds = append(fds, l.tx.fd)
 	}
 	if l.rx != nil {
-		err = errors.Join(err, l.rx.close())
+		fds = append(fds, l.rx.fd)
+	}
+	for _, w := range l.writers {
+		fds = append(fds, w.descriptor())
+	}
+	if fault := l.gate.close(fds); fault != nil {
+		return fault
+	}
+	if l.rx != nil {
+		l.rx.close()
 	}
 	return err
+}
+
+// count asks the kernel what it has received.
+func (l *Link) count() error {
+	if l.rx == nil {
+		return nil
+	}
+	return l.rx.count()
 }
 
 // Stats returns the counts since Open.
 func (l *Link) Stats() (Stats, error) {
 	s := Stats{Sent: l.tx.sent.Load()}
-	if l.ring != nil {
-		s.Sent += l.ring.sent.Load()
+	for _, w := range l.writers {
+		s.Sent += w.Sent()
 	}
 	if l.rx == nil {
 		return s, nil
 	}
-	err := l.rx.count()
-	s.Received, s.Dropped = l.rx.received.Load(), l.rx.dropped.Load()
-	return s, l.waitError(err)
-}
-
-// waitError turns what the poller says about a closed file into net.ErrClosed.
-func (l *Link) waitError(err error) error {
-	if err != nil && l.closed.Load() {
-		return net.ErrClosed
+	err := l.gate.enter()
+	if err == nil {
+		err = l.count()
+		l.gate.leave()
 	}
-	return err
+	s.Received, s.Dropped = l.rx.received.Load(), l.rx.dropped.Load()
+	return s, err
 }
 
 // maxLength is the longest frame of a kind that the kernel takes (packet_snd in

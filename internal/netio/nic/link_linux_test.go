@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,6 +114,8 @@ func TestFramesArriveUnchanged(t *testing.T) {
 		{"Writer", nic.Options{}, byWriter},
 		{"Writer over a ring", nic.Options{SendRingBytes: 1 << 20}, byWriter},
 		{"Writer over a tiny ring", nic.Options{SendRingBytes: 1}, byWriter},
+		{"Writer past the queue", nic.Options{SendRingBytes: 1 << 20, QdiscBypass: true}, byWriter},
+		{"Writer over little memory past the queue", nic.Options{SendRingBytes: 1, QdiscBypass: true}, byWriter},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			left, right := cable(t, c.options, nic.Options{})
@@ -324,10 +327,13 @@ func TestReceiveHasADeadline(t *testing.T) {
 	}
 }
 
+// ways are the ways that a Writer can send by.
+var ways = []nic.Options{{}, {SendRingBytes: 1 << 20}, {SendRingBytes: 1 << 20, QdiscBypass: true}}
+
 func TestFramesThatCannotBeSent(t *testing.T) {
 	good := testFrame(100, 0)
-	for _, ring := range []int{0, 1 << 20} {
-		left, right := cable(t, nic.Options{SendRingBytes: ring}, nic.Options{})
+	for i, way := range ways {
+		left, right := cable(t, way, nic.Options{})
 		for _, c := range []struct {
 			name  string
 			frame []byte
@@ -340,7 +346,7 @@ func TestFramesThatCannotBeSent(t *testing.T) {
 			{"no whole header", testFrame(100, 0)[:13], nic.ErrFrameTooShort, "13 bytes"},
 			{"nothing", nil, nic.ErrFrameTooShort, "0 bytes"},
 		} {
-			t.Run(fmt.Sprintf("%s, ring of %d", c.name, ring), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, way %d", c.name, i), func(t *testing.T) {
 				n, err := left.Send([][]byte{good, good, c.frame, good}, soon())
 				if n != 2 || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 					t.Errorf("Send: sent %d, error %v; want 2 and %q", n, err, c.text)
@@ -410,8 +416,9 @@ func TestWriterGoesOnAfterTheMTUFell(t *testing.T) {
 
 func TestInterfaceGoesDown(t *testing.T) {
 	l, r := nettest.Pair(t)
-	for _, ring := range []int{0, 1 << 20} {
-		left := open(t, l, nic.Options{Interface: nettest.LeftInterface, SendRingBytes: ring})
+	for _, way := range ways {
+		way.Interface = nettest.LeftInterface
+		left := open(t, l, way)
 		right := open(t, r, nic.Options{Interface: nettest.RightInterface})
 		r.IP(t, "link set right0 down")
 		l.IP(t, "link set left0 down")
@@ -442,6 +449,79 @@ func TestInterfaceGoesDown(t *testing.T) {
 		l.IP(t, "link set left0 up")
 		send(t, left, testFrame(100, 1))
 		receive(t, right, 1)
+		if err := left.Close(); err != nil { // one socket past the queue at a time
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestWriterWaitsForTheOtherEnd sends while the far end is down: frames that
+// the driver would have thrown away are sent in their order when it is up.
+func TestWriterWaitsForTheOtherEnd(t *testing.T) {
+	l, r := nettest.Pair(t)
+	left := open(t, l, nic.Options{Interface: nettest.LeftInterface, SendRingBytes: 1 << 20, QdiscBypass: true})
+	r.IP(t, "link set right0 down")
+	frames := [][]byte{testFrame(100, 1), testFrame(101, 2), testFrame(102, 3)}
+	if err := write(left, frames, time.Now().Add(5*time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("without a far end: %v", err)
+	}
+	if stats, err := left.Stats(); err != nil || stats.Sent != 0 {
+		t.Errorf("counted %d as sent (%v)", stats.Sent, err)
+	}
+	done := make(chan error)
+	go func() { done <- write(left, frames, soon()) }()
+	r.IP(t, "link set right0 up")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if stats, err := left.Stats(); err != nil || stats.Sent != 3 {
+		t.Errorf("counted %d as sent, want 3 (%v)", stats.Sent, err)
+	}
+
+	r.IP(t, "link set right0 down")
+	go func() { done <- write(left, frames, time.Time{}) }()
+	if err := left.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestWritersSendSideBySide lets three goroutines send by one Link, and no more
+// frames than what waits at the far end may be (net.core.netdev_max_backlog).
+func TestWritersSendSideBySide(t *testing.T) {
+	const writers, each = 3, 300
+	for _, bypass := range []bool{false, true} {
+		left, right := cable(t, nic.Options{SendRingBytes: 1 << 18, Writers: writers, QdiscBypass: bypass}, nic.Options{})
+		var senders sync.WaitGroup
+		for i, w := range left.Writers() {
+			senders.Go(func() {
+				for n := range each {
+					place, err := w.Reserve(soon())
+					if err == nil {
+						copy(place, testFrame(14+2, 0))
+						place[14], place[15] = byte(i), byte(n)
+						err = w.Commit(16)
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				if err := w.Flush(soon()); err != nil || w.Sent() != each {
+					t.Errorf("writer %d sent %d frames: %v", i, w.Sent(), err)
+				}
+			})
+		}
+		next := make([]byte, writers)
+		for _, f := range receive(t, right, writers*each) {
+			if i := f.Data[14]; f.Data[15] != next[i] {
+				t.Fatalf("writer %d: frame %d in place of %d", i, f.Data[15], next[i])
+			}
+			next[f.Data[14]]++
+		}
+		senders.Wait()
 	}
 }
 
@@ -510,11 +590,12 @@ func writeAll(t testing.TB, link *nic.Link, frames [][]byte, deadline time.Time)
 
 func TestInterfaceIsRemoved(t *testing.T) {
 	l, _ := nettest.Pair(t)
-	for _, ring := range []int{0, 1 << 20} {
+	for _, way := range ways {
 		l.IP(t, "link add gone0 type veth peer name gone1")
 		l.IP(t, "link set gone0 up")
 		l.IP(t, "link set gone1 up")
-		link := open(t, l, nic.Options{Interface: "gone0", SendRingBytes: ring})
+		way.Interface = "gone0"
+		link := open(t, l, way)
 		l.IP(t, "link del gone0")
 		if _, err := link.Send([][]byte{testFrame(100, 0)}, soon()); !errors.Is(err, nic.ErrGone) && !errors.Is(err, nic.ErrDown) {
 			t.Errorf("Send: %v", err)
@@ -570,8 +651,8 @@ func TestSendOnlyDoesNotReceive(t *testing.T) {
 }
 
 func TestSendAndReceiveDoNotAllocate(t *testing.T) {
-	for _, ring := range []int{0, 1 << 20} {
-		left, right := cable(t, nic.Options{SendRingBytes: ring}, nic.Options{})
+	for i, way := range ways {
+		left, right := cable(t, way, nic.Options{})
 		frames := [][]byte{testFrame(100, 0), testFrame(100, 1)}
 		w, err := left.Writer()
 		if err != nil {
@@ -605,7 +686,7 @@ func TestSendAndReceiveDoNotAllocate(t *testing.T) {
 			}
 		}
 		if n := testing.AllocsPerRun(200, round); n != 0 {
-			t.Errorf("ring of %d: %v allocations a round", ring, n)
+			t.Errorf("way %d: %v allocations a round", i, n)
 		}
 	}
 }

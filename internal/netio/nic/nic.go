@@ -43,13 +43,17 @@ type Options struct {
 	IgnoreOutgoing bool
 	// SendOnly saves the receive ring; Receive is an error.
 	SendOnly bool
-	// SendRingBytes, when not 0, lets Writer use memory of that size shared
-	// with the kernel (PACKET_TX_RING). Without it Writer copies, by
-	// sendmmsg(2), which is as fast on veth: there the kernel copies the ring.
+	// SendRingBytes, when not 0, lets each Writer use memory of that size
+	// shared with the kernel. Without it a Writer copies, by sendmmsg(2).
 	SendRingBytes int
+	// Writers is how many writers over shared memory there are, for goroutines
+	// that send side by side. 0 is one.
+	Writers int
 	// QdiscBypass hands frames to the driver without the traffic control
 	// layer. It is faster, captures on this machine do not see the frames,
-	// and a full driver queue refuses them sooner.
+	// and a full driver queue refuses them sooner. Writers over shared memory
+	// then use AF_XDP where they can, by the interface's first queue, and do
+	// not notice that the MTU fell.
 	QdiscBypass bool
 	// SnapLen cuts received frames to so many bytes. 0 does not cut.
 	SnapLen int
@@ -69,6 +73,9 @@ type Frame struct {
 	WireLen  int   // length on the wire, never less than len(Data)
 	Time     int64 // kernel's time of arrival, nanoseconds since the epoch
 	Outgoing bool  // sent by this machine
+	// ChecksumPending says that whoever sent the frame, on this machine or in a
+	// virtual one, left a checksum for the hardware to complete.
+	ChecksumPending bool
 }
 
 // Batch is what one Receive returns. A Batch used again costs no allocation.
@@ -97,4 +104,11 @@ type Writer interface {
 	Flush(deadline time.Time) error
 	// Close gives the memory back; places must not be written to any more.
 	Close()
+}
+
+// CountingWriter is a Writer of a Link. Its count is that of the frames that the
+// kernel has accepted from it.
+type CountingWriter interface {
+	Writer
+	Sent() uint64
 }

@@ -39,3 +39,6 @@ func (l *Link) Close() error { return nil }
 
 // Writer returns ErrNotSupported.
 func (l *Link) Writer() (Writer, error) { return nil, ErrNotSupported }
+
+// Writers returns none.
+func (l *Link) Writers() []CountingWriter { return nil }

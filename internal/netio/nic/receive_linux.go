@@ -3,7 +3,6 @@ package nic
 import (
 	"encoding/binary"
 	"errors"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,10 +29,9 @@ var errSendOnly = errors.New("the interface was opened for sending only")
 // receiver is the receiving side of a Link.
 type receiver struct {
 	link     *Link
-	sock     *socket
+	fd       int
 	snapLen  int
-	deadline time.Time // the one that is set on the socket
-	large    []byte    // the last frame that was longer than a slot
+	large    []byte // the last frame that was longer than a slot
 	received atomic.Uint64
 	dropped  atomic.Uint64
 
@@ -41,11 +39,6 @@ type receiver struct {
 	ring *ring
 	next int // the slot that the kernel fills next
 	held int // how many slots before it the last batch still shows
-
-	// One wait's arguments and result, kept here so that it allocates nothing.
-	batch *Batch
-	fault error
-	step  func(fd uintptr) bool
 }
 
 func newReceiver(l *Link, o Options) (*receiver, error) {
@@ -53,9 +46,8 @@ func newReceiver(l *Link, o Options) (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{link: l, snapLen: o.SnapLen}
-	r.step = r.ready
-	if err := r.setUp(fd, o); err != nil {
+	r := &receiver{link: l, fd: fd, snapLen: o.SnapLen}
+	if err := r.setUp(o); err != nil {
 		_ = unix.Close(fd)
 		if r.ring != nil {
 			r.ring.free()
@@ -67,7 +59,8 @@ func newReceiver(l *Link, o Options) (*receiver, error) {
 
 // setUp makes the ring before the socket is bound, so that nothing comes from
 // other interfaces and nothing is missed.
-func (r *receiver) setUp(fd int, o Options) error {
+func (r *receiver) setUp(o Options) error {
+	fd := r.fd
 	longest := r.link.iface.MTU + wire.EthernetLen + 2*wire.VLANLen
 	if o.SnapLen > 0 && o.SnapLen < longest {
 		longest = o.SnapLen
@@ -96,8 +89,7 @@ func (r *receiver) setUp(fd int, o Options) error {
 	if r.ring, err = newRing(fd, unix.PACKET_RX_RING, align(frameAt+longest), bytes); err != nil {
 		return err
 	}
-	r.sock, err = bind(fd, r.link.iface.Index, unix.ETH_P_ALL)
-	return err
+	return bind(fd, r.link.iface.Index, unix.ETH_P_ALL)
 }
 
 // Receive waits for frames and returns those that are there, up to some
@@ -113,40 +105,28 @@ func (r *receiver) receive(b *Batch, deadline time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b.Frames = b.Frames[:0]
-	if r.link.closed.Load() {
+	if err := r.link.gate.enter(); err != nil {
 		r.held = 0
 		r.ring.free()
-		return net.ErrClosed
+		return err
 	}
+	defer r.link.gate.leave()
 	r.release()
-	r.batch = b
-	if r.collect() { // without a look at the deadline, as it need not wait
-		return nil
-	}
-	if !deadline.Equal(r.deadline) {
-		if err := r.sock.file.SetReadDeadline(deadline); err != nil {
-			return r.link.waitError(err)
+	for woken := false; !r.collect(b); woken = true {
+		if woken { // for an error, or a frame that another batch had
+			if err := pendingError(r.fd); err != nil {
+				return err
+			}
 		}
-		r.deadline = deadline
+		if err := r.link.gate.wait(r.fd, unix.POLLIN, deadline); err != nil {
+			return err
+		}
 	}
-	r.fault = nil
-	if err := r.sock.raw.Read(r.step); err != nil {
-		return r.link.waitError(err)
-	}
-	return r.fault
-}
-
-// ready is what the poller calls until it returns true.
-func (r *receiver) ready(fd uintptr) bool {
-	if r.collect() {
-		return true
-	}
-	r.fault = pendingError(int(fd))
-	return r.fault != nil
+	return nil
 }
 
 // collect takes the frames that are in the ring.
-func (r *receiver) collect() bool {
+func (r *receiver) collect(b *Batch) bool {
 	limit := min(maxBatch, (r.ring.slots+1)/2)
 	for r.held < limit {
 		slot := r.ring.slot(r.next)
@@ -157,13 +137,13 @@ func (r *receiver) collect() bool {
 		r.next = r.ring.after(r.next)
 		r.held++
 		if owner&unix.TP_STATUS_COPY != 0 {
-			r.batch.Frames = append(r.batch.Frames, r.largeFrame(slot))
+			b.Frames = append(b.Frames, r.largeFrame(slot))
 			break // there is one buffer for such frames
 		}
 		h := header(slot)
 		start := int(h.Mac)
 		end := min(start+int(h.Snaplen), len(slot))
-		r.batch.Frames = append(r.batch.Frames, r.frame(slot, slot[:end], start))
+		b.Frames = append(b.Frames, r.frame(slot, slot[:end], start))
 	}
 	return r.held > 0
 }
@@ -188,6 +168,8 @@ func (r *receiver) frame(slot, buffer []byte, start int) Frame {
 		WireLen:  int(h.Len),
 		Time:     int64(h.Sec)*int64(time.Second) + int64(h.Nsec),
 		Outgoing: slot[packetTypeAt] == unix.PACKET_OUTGOING,
+
+		ChecksumPending: h.Status&unix.TP_STATUS_CSUMNOTREADY != 0,
 	}
 	if h.Status&unix.TP_STATUS_VLAN_VALID != 0 && len(buffer)-start >= wire.EthernetLen {
 		f.WireLen += wire.VLANLen
@@ -220,12 +202,8 @@ func (r *receiver) largeFrame(slot []byte) Frame {
 	if r.large == nil {
 		r.large = make([]byte, wire.VLANLen+largeFrame)
 	}
-	var n int
-	var fault error
-	err := r.sock.raw.Control(func(fd uintptr) {
-		n, _, fault = unix.Recvfrom(int(fd), r.large[wire.VLANLen:], unix.MSG_DONTWAIT)
-	})
-	if err != nil || fault != nil { // what is in the slot is better than nothing
+	n, _, err := unix.Recvfrom(r.fd, r.large[wire.VLANLen:], unix.MSG_DONTWAIT)
+	if err != nil { // what is in the slot is better than nothing
 		h := header(slot)
 		return r.frame(slot, slot[:min(int(h.Mac)+int(h.Snaplen), len(slot))], int(h.Mac))
 	}
@@ -235,12 +213,8 @@ func (r *receiver) largeFrame(slot []byte) Frame {
 // count adds what the kernel counted since the last call: its counters start
 // again when they are read, and tp_packets counts the dropped too.
 func (r *receiver) count() error {
-	var stats *unix.TpacketStats
-	var fault error
-	err := r.sock.raw.Control(func(fd uintptr) {
-		stats, fault = unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS)
-	})
-	if err = errors.Join(err, fault); err != nil {
+	stats, err := unix.GetsockoptTpacketStats(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
+	if err != nil {
 		return err
 	}
 	r.dropped.Add(uint64(stats.Drops))
@@ -248,14 +222,12 @@ func (r *receiver) count() error {
 	return nil
 }
 
-// close ends a wait. The ring goes at once, or when the receiver has let go of
-// its last batch.
-func (r *receiver) close() error {
-	err := errors.Join(r.count(), r.sock.file.Close())
+// close frees the ring: at once, or when the receiver has let go of its last
+// batch.
+func (r *receiver) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.held == 0 {
 		r.ring.free()
 	}
-	return err
 }

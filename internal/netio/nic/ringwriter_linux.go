@@ -7,38 +7,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ringWriter is a Writer over a ring shared with the kernel, with a socket of
-// its own: one with a send ring sends nothing else.
+// ringWriter is a Writer over a ring shared with the kernel (PACKET_TX_RING),
+// with a socket of its own: one with a send ring sends nothing else.
 type ringWriter struct {
-	link     *Link
-	sock     *socket
-	ring     *ring
-	sent     atomic.Uint64
-	deadline time.Time // the one that is set on the socket
-	next     int       // the slot to reserve
-	queued   int       // committed slots before it that the kernel has not taken
-
-	// One wait's result and functions, kept here so that it allocates nothing.
-	errno   unix.Errno
-	trySend func(fd uintptr) bool
-	isFree  func(fd uintptr) bool
+	link   *Link
+	fd     int
+	ring   *ring
+	sent   atomic.Uint64
+	next   int // the slot to reserve
+	queued int // committed slots before it that the kernel has not taken
 }
 
 func newRingWriter(l *Link, bytes int) (*ringWriter, error) {
 	w := &ringWriter{link: l}
-	w.trySend = w.send
-	w.isFree = func(uintptr) bool { return status(w.ring.slot(w.next)) == unix.TP_STATUS_AVAILABLE }
 	var err error
-	w.sock, err = openSender(l, func(fd int) (err error) {
+	w.fd, err = openSender(l, func(fd int) (err error) {
 		w.ring, err = newRing(fd, unix.PACKET_TX_RING, align(transmitAt+l.slotLen()), bytes)
 		return err
 	})
 	if err != nil {
-		w.Close()
+		if w.ring != nil {
+			w.ring.free()
+		}
 		return nil, err
 	}
 	return w, nil
 }
+
+func (w *ringWriter) descriptor() int { return w.fd }
+
+func (w *ringWriter) Sent() uint64 { return w.sent.Load() }
 
 func (w *ringWriter) Reserve(deadline time.Time) ([]byte, error) {
 	if w.queued == min(sendBatch, w.ring.slots) {
@@ -46,12 +44,27 @@ func (w *ringWriter) Reserve(deadline time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if !w.isFree(0) {
-		if err := w.wait(w.isFree, deadline); err != nil {
+	if status(w.ring.slot(w.next)) != unix.TP_STATUS_AVAILABLE {
+		if err := w.untilFree(deadline); err != nil {
 			return nil, err
 		}
 	}
 	return w.place(), nil
+}
+
+// untilFree waits until the interface is done with the next slot. The socket
+// cannot be waited for: it has room as long as its own memory lasts.
+func (w *ringWriter) untilFree(deadline time.Time) error {
+	if err := w.link.gate.enter(); err != nil {
+		return err
+	}
+	defer w.link.gate.leave()
+	for status(w.ring.slot(w.next)) != unix.TP_STATUS_AVAILABLE {
+		if err := w.link.gate.pause(deadline); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *ringWriter) place() []byte {
@@ -72,42 +85,37 @@ func (w *ringWriter) Commit(n int) error {
 }
 
 func (w *ringWriter) Flush(deadline time.Time) error {
+	if err := w.link.gate.enter(); err != nil {
+		w.drop()
+		return err
+	}
+	defer w.link.gate.leave()
 	for w.queued > 0 {
-		if err := w.wait(w.trySend, deadline); err != nil {
+		errno := kick(w.fd)
+		w.settle()
+		var err error
+		switch errno {
+		case 0:
+		case unix.EAGAIN:
+			err = w.link.gate.wait(w.fd, unix.POLLOUT, deadline)
+		case unix.ENOBUFS:
+			err = w.link.gate.pause(deadline)
+		default:
+			return w.refused(errno)
+		}
+		if err != nil {
 			w.drop()
 			return err
-		}
-		w.settle()
-		switch w.errno {
-		case 0:
-		case unix.ENOBUFS:
-			if err := pause(deadline); err != nil {
-				w.drop()
-				return err
-			}
-		default:
-			return w.refused()
 		}
 	}
 	return nil
 }
 
-// wait lets the poller call step until it returns true.
-func (w *ringWriter) wait(step func(uintptr) bool, deadline time.Time) error {
-	if !deadline.Equal(w.deadline) {
-		if err := w.sock.file.SetWriteDeadline(deadline); err != nil {
-			return w.link.waitError(err)
-		}
-		w.deadline = deadline
-	}
-	return w.link.waitError(w.sock.raw.Write(step))
-}
-
-// send tells the kernel to take what is queued. All of it can be taken and the
-// call still fail; settle sees what was. It does not wait, as in trySend.
-func (w *ringWriter) send(fd uintptr) bool {
-	_, _, w.errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, 0, 0, unix.MSG_DONTWAIT, 0, 0)
-	return w.errno != unix.EAGAIN
+// kick tells the kernel to take what is queued in shared memory. All of it can
+// be taken and the call still fail. It does not wait, as in sendmmsg.
+func kick(fd int) unix.Errno {
+	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+	return errno
 }
 
 // first is the first queued slot.
@@ -142,9 +150,9 @@ func (w *ringWriter) drop() {
 }
 
 // refused drops the rest and says why the kernel would not take the first.
-func (w *ringWriter) refused() error {
-	err := ioError(w.errno)
-	if w.errno == unix.EMSGSIZE && w.queued > 0 {
+func (w *ringWriter) refused(errno unix.Errno) error {
+	err := ioError(errno)
+	if errno == unix.EMSGSIZE && w.queued > 0 {
 		slot := w.ring.slot(w.first())
 		err = w.link.refused(slot[transmitAt : transmitAt+int(header(slot).Len)])
 	}
@@ -152,8 +160,4 @@ func (w *ringWriter) refused() error {
 	return err
 }
 
-func (w *ringWriter) Close() {
-	if w.ring != nil {
-		w.ring.free()
-	}
-}
+func (w *ringWriter) Close() { w.ring.free() }

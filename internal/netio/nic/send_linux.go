@@ -15,26 +15,20 @@ const sendBatch = 256
 
 // sender sends frames that lie anywhere, with sendmmsg(2).
 type sender struct {
-	link     *Link
-	sock     *socket
-	sent     atomic.Uint64
-	deadline time.Time // the one that is set on the socket
+	link *Link
+	fd   int
+	sent atomic.Uint64
 
 	headers [sendBatch]unix.Mmsghdr
 	vectors [sendBatch]unix.Iovec
-	// One batch's state, kept here so that it allocates nothing.
-	count, done int
-	errno       unix.Errno
-	step        func(fd uintptr) bool
 }
 
 func newSender(l *Link) (*sender, error) {
-	sock, err := openSender(l, nil)
+	fd, err := openSender(l, nil)
 	if err != nil {
 		return nil, err
 	}
-	s := &sender{link: l, sock: sock}
-	s.step = s.trySend
+	s := &sender{link: l, fd: fd}
 	for i := range s.headers {
 		s.headers[i].Hdr.Iov = &s.vectors[i]
 		s.headers[i].Hdr.SetIovlen(1)
@@ -44,10 +38,10 @@ func newSender(l *Link) (*sender, error) {
 
 // openSender makes a socket that only sends. prepare, if there is one, is
 // called before it is bound.
-func openSender(l *Link, prepare func(fd int) error) (*socket, error) {
+func openSender(l *Link, prepare func(fd int) error) (int, error) {
 	fd, err := newSocket()
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
 	if l.bypass {
 		err = setOption(fd, unix.PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS")
@@ -55,28 +49,28 @@ func openSender(l *Link, prepare func(fd int) error) (*socket, error) {
 	if err == nil && prepare != nil {
 		err = prepare(fd)
 	}
-	var sock *socket
 	if err == nil {
-		sock, err = bind(fd, l.iface.Index, 0)
+		err = bind(fd, l.iface.Index, 0)
 	}
 	if err != nil {
 		_ = unix.Close(fd)
-		return nil, err
+		return -1, err
 	}
-	return sock, nil
+	return fd, nil
 }
 
 // Send sends frames in their order and returns how many the kernel accepted,
 // which is less than all only with an error: that of the frame after them. It
 // waits while the interface has no room. One goroutine may send at a time.
 func (l *Link) Send(frames [][]byte, deadline time.Time) (sent int, err error) {
-	s := l.tx
-	if !deadline.Equal(s.deadline) {
-		if err := s.sock.file.SetWriteDeadline(deadline); err != nil {
-			return 0, l.waitError(err)
-		}
-		s.deadline = deadline
+	if err := l.gate.enter(); err != nil {
+		return 0, err
 	}
+	defer l.gate.leave()
+	return l.tx.sendAll(frames, deadline)
+}
+
+func (s *sender) sendAll(frames [][]byte, deadline time.Time) (sent int, err error) {
 	for err == nil && sent < len(frames) {
 		var n int
 		n, err = s.send(frames[sent:min(len(frames), sent+sendBatch)], deadline)
@@ -88,48 +82,44 @@ func (l *Link) Send(frames [][]byte, deadline time.Time) (sent int, err error) {
 }
 
 // send sends at most sendBatch frames.
-func (s *sender) send(frames [][]byte, deadline time.Time) (int, error) {
-	s.count, s.done = 0, 0
+func (s *sender) send(frames [][]byte, deadline time.Time) (done int, err error) {
+	count := 0
 	for i, frame := range frames {
 		if len(frame) < wire.EthernetLen {
 			break
 		}
 		s.vectors[i].Base = &frame[0]
 		s.vectors[i].SetLen(len(frame))
-		s.count++
+		count++
 	}
-	for s.done < s.count {
-		if err := s.sock.raw.Write(s.step); err != nil {
-			return s.done, s.link.waitError(err)
-		}
-		switch {
-		case s.errno == 0:
-		case s.errno == unix.ENOBUFS:
-			if err := pause(deadline); err != nil {
-				return s.done, err
-			}
-		case s.errno == unix.EMSGSIZE:
-			return s.done, s.link.refused(frames[s.done])
+	for done < count {
+		n, errno := s.sendmmsg(s.headers[done:count])
+		switch errno {
+		case 0:
+			done += n
+		case unix.EAGAIN:
+			err = s.link.gate.wait(s.fd, unix.POLLOUT, deadline)
+		case unix.ENOBUFS:
+			err = s.link.gate.pause(deadline)
+		case unix.EMSGSIZE:
+			err = s.link.refused(frames[done])
 		default:
-			return s.done, ioError(s.errno)
+			err = ioError(errno)
+		}
+		if err != nil {
+			return done, err
 		}
 	}
-	if s.count < len(frames) {
-		return s.done, tooShort(len(frames[s.count]))
+	if count < len(frames) {
+		return done, tooShort(len(frames[count]))
 	}
-	return s.done, nil
+	return done, nil
 }
 
-// trySend is what the poller calls until it returns true: always, except when
-// the socket has no room. The call does not wait; telling Go's scheduler of it
-// all the same would cost a context switch for each batch.
-func (s *sender) trySend(fd uintptr) bool {
-	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, fd,
-		uintptr(unsafe.Pointer(&s.headers[s.done])), uintptr(s.count-s.done),
-		unix.MSG_DONTWAIT, 0, 0)
-	s.errno = errno
-	if errno == 0 {
-		s.done += int(n)
-	}
-	return errno != unix.EAGAIN
+// sendmmsg does not wait; telling Go's scheduler of it all the same would cost
+// a context switch for each batch.
+func (s *sender) sendmmsg(headers []unix.Mmsghdr) (int, unix.Errno) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(s.fd),
+		uintptr(unsafe.Pointer(&headers[0])), uintptr(len(headers)), unix.MSG_DONTWAIT, 0, 0)
+	return int(n), errno
 }

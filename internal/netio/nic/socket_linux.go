@@ -4,46 +4,26 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// socket is a packet socket bound to one interface. It is a file of Go's
-// poller: that gives waiting with a deadline, and a Close that wakes whoever
-// waits.
-type socket struct {
-	file *os.File
-	raw  syscall.RawConn
-}
-
 // newSocket makes a socket that is bound to nothing and receives nothing yet.
 func newSocket() (int, error) {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, openError(err)
 	}
 	return fd, nil
 }
 
-// bind binds fd to an interface and hands it to the poller. Protocol 0
-// receives nothing.
-func bind(fd, index int, protocol uint16) (*socket, error) {
+// bind binds fd to an interface. Protocol 0 receives nothing.
+func bind(fd, index int, protocol uint16) error {
 	err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index, Protocol: networkOrder(protocol)})
 	if err != nil {
-		return nil, openError(err)
+		return openError(err)
 	}
-	if err := ethernet(fd); err != nil {
-		return nil, err
-	}
-	file := os.NewFile(uintptr(fd), "packet socket")
-	raw, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	return &socket{file, raw}, nil
+	return ethernet(fd)
 }
 
 // ethernet refuses interfaces whose frames begin with something else.
@@ -103,16 +83,4 @@ func ioError(err error) error {
 		return ErrGone
 	}
 	return err
-}
-
-// backOff waits for a queue of the interface to drain. Poll cannot do that: the
-// socket itself has room.
-const backOff = 50 * time.Microsecond
-
-func pause(deadline time.Time) error {
-	if !deadline.IsZero() && time.Until(deadline) < backOff {
-		return os.ErrDeadlineExceeded
-	}
-	time.Sleep(backOff)
-	return nil
 }
