@@ -11,8 +11,9 @@ type completer struct {
 	frame wire.Frame
 }
 
-// complete changes only frames that hold the sum of their pseudo header in
-// place of the checksum, and not the right checksum.
+// complete is for frames of which the kernel says that a checksum is pending. It
+// changes them only where they hold the sum of their pseudo header: the pending
+// checksum can also be that of a packet inside a tunnel.
 func (c *completer) complete(data []byte) {
 	f := &c.frame
 	f.Parse(wire.LinkEthernet, data, len(data))

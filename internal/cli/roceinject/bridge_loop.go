@@ -163,7 +163,9 @@ func (b *bridge) decide(now time.Time, d fault.Direction, f *nic.Frame) error {
 		b.exit(d).tooLong++
 		return nil
 	}
-	b.sums.complete(f.Data)
+	if f.ChecksumPending {
+		b.sums.complete(f.Data)
+	}
 	pass := b.engine.Receive(now, d, f.Data)
 	if b.capture != nil {
 		if err := b.capture.arrived(d, f, b.engine.Note()); err != nil {

@@ -23,26 +23,16 @@ func (o *sendOptions) toInterface(ctx context.Context, args []string, s *sending
 	return o.over(ctx, s, link)
 }
 
-// over sends over a link, and as many more as there shall be senders, and
-// reports. It closes them, and the source.
-func (o *sendOptions) over(ctx context.Context, s *sending, link *nic.Link) (err error) {
-	links := []*nic.Link{link}
+// over sends over a link and reports. It closes the link and the source.
+func (o *sendOptions) over(ctx context.Context, s *sending, link *nic.Link) error {
 	end := sync.OnceFunc(func() {
-		for _, link := range links {
-			_ = link.Close() // nothing is lost: what was sent is counted
-		}
+		_ = link.Close() // nothing is lost: what was sent is counted
 	})
 	defer end()
-	for len(links) < o.senders && err == nil {
-		if link, err = nic.Open(o.link()); err == nil {
-			links = append(links, link)
-		}
-	}
-	if err == nil {
-		s.sink, err = o.sink(s, links)
-	}
-	if err != nil {
-		return errors.Join(err, s.source.close())
+	if o.senders > 1 {
+		s.sink = newManySink(&s.tally, link)
+	} else {
+		s.sink = newRingSink(&s.tally, link)
 	}
 	defer s.sink.close()
 	defer context.AfterFunc(ctx, end)() // wakes a send that waits
@@ -50,15 +40,10 @@ func (o *sendOptions) over(ctx context.Context, s *sending, link *nic.Link) (err
 	return o.report(s, o.watched(ctx, s))
 }
 
-func (o *sendOptions) sink(s *sending, links []*nic.Link) (sink, error) {
-	if len(links) > 1 {
-		return newManySink(&s.tally, links), nil
-	}
-	return newRingSink(&s.tally, links[0])
-}
-
 func (o *sendOptions) link() nic.Options {
-	return nic.Options{Interface: o.iface, SendOnly: true, SendRingBytes: ringBytes, QdiscBypass: o.bypass}
+	return nic.Options{
+		Interface: o.iface, SendOnly: true, SendRingBytes: ringBytes, Writers: o.senders, QdiscBypass: o.bypass,
+	}
 }
 
 // open opens the interface, if that is safe.
