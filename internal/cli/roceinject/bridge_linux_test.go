@@ -44,6 +44,8 @@ func bridgeNamespace(t testing.TB, mtu int) *nettest.Namespace {
 			n.IP(t, "link set "+name+" addrgenmode none")
 			n.IP(t, "link set "+name+" up")
 		}
+		n.Ready(t, c[0])
+		n.Ready(t, c[1])
 	}
 	return n
 }

@@ -36,6 +36,7 @@ func addLink(t *testing.T, n *nettest.Namespace, name string) {
 	n.IP(t, "link add "+name+" type veth peer name "+name+"-end")
 	n.IP(t, "link set "+name+" up")
 	n.IP(t, "link set "+name+"-end up")
+	n.Ready(t, name)
 }
 
 func TestLinks(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -17,6 +18,8 @@ const (
 	LeftInterface  = "left0"
 	RightInterface = "right0"
 )
+
+const readyTimeout = 20 * time.Second
 
 // Namespace is an empty network: nothing but a loopback interface.
 type Namespace struct {
@@ -56,12 +59,31 @@ func (n *Namespace) IP(t testing.TB, arguments string) {
 // such program, and fails when the program does.
 func (n *Namespace) Run(t testing.TB, program, arguments string) {
 	t.Helper()
+	n.output(t, program, arguments)
+}
+
+func (n *Namespace) output(t testing.TB, program, arguments string) (out []byte) {
+	t.Helper()
 	path := testneed.Tool(t, program)
 	n.Do(t, func() {
-		if out, err := exec.Command(path, strings.Fields(arguments)...).CombinedOutput(); err != nil {
+		var err error
+		if out, err = exec.Command(path, strings.Fields(arguments)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s %s: %v\n%s", program, arguments, err, out)
 		}
 	})
+	return out
+}
+
+// Ready waits until an interface that was set up carries frames: some time after
+// that the kernel gives it its queue, and what is sent before is lost.
+func (n *Namespace) Ready(t testing.TB, name string) {
+	t.Helper()
+	for end := time.Now().Add(readyTimeout); time.Now().Before(end); {
+		if strings.Contains(string(n.output(t, "ip", "-oneline link show "+name)), "state UP") {
+			return
+		}
+	}
+	t.Fatalf("%s is not ready after %v", name, readyTimeout)
 }
 
 // Pair makes two namespaces joined by a cable, a veth pair, whose ends are up
@@ -73,6 +95,8 @@ func Pair(t testing.TB) (left, right *Namespace) {
 	left.IP(t, "link add "+LeftInterface+" type veth peer name "+RightInterface+" netns "+there)
 	left.IP(t, "link set "+LeftInterface+" up")
 	right.IP(t, "link set "+RightInterface+" up")
+	left.Ready(t, LeftInterface)
+	right.Ready(t, RightInterface)
 	return left, right
 }
 
