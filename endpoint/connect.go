@@ -88,7 +88,7 @@ type Conn struct {
 
 func (d *Device) newConn(id cm.ConnID, q *QP, e *cm.Event) *Conn {
 	return &Conn{
-		QP: q, Remote: Remote{QPN: e.Remote.QPN, PSN: e.Remote.StartingPSN, GID: e.Peer.GID},
+		QP: q, Remote: Remote{QPN: e.Remote.QPN, PSN: q.psn, GID: e.Peer.GID},
 		Private: e.PrivateData(), device: d, id: id, done: make(chan struct{}),
 	}
 }
@@ -136,7 +136,7 @@ func (d *Device) Dial(ctx context.Context, peer netip.Addr, service Service, q *
 	if err != nil {
 		return nil, err
 	}
-	attr := q.attributes(Remote{})
+	attr := q.attributes(Remote{PSN: q.psn})
 	attr.Address = address
 	if o.Change != nil {
 		o.Change(&attr)
@@ -190,10 +190,11 @@ func (d *Device) ipHeader(service Service, to *Address, o *ConnOptions) cm.IPHea
 	return cm.IPHeader{Src: to.SGID, SrcPort: port, Dst: to.DGID}
 }
 
-// side is what the other side is told of a queue pair.
+// side is what the other side is told of a queue pair. Each side chooses the PSN
+// that the other one begins with (IBTA 12.7, Starting PSN).
 func (q *QP) side(attr *Attributes) cm.Side {
 	return cm.Side{
-		QPN: q.QPN(), QKey: attr.QKey, StartingPSN: attr.SQPSN,
+		QPN: q.QPN(), QKey: attr.QKey, StartingPSN: attr.RQPSN,
 		ResponderResources: uint8(attr.MaxDestRdAtomic), InitiatorDepth: uint8(attr.MaxRdAtomic),
 		RNRRetryCount: attr.RNRRetry, SRQ: q.srq != nil,
 	}
@@ -236,7 +237,7 @@ func (d *Device) established(ctx context.Context, x *exchange, id cm.ConnID, q *
 // agree takes over what the other side has said of its queue pair.
 func agree(a *Attributes, e *cm.Event) {
 	responder, initiator := e.Limits()
-	a.DestQP, a.RQPSN = e.Remote.QPN, e.Remote.StartingPSN
+	a.DestQP, a.SQPSN = e.Remote.QPN, e.Remote.StartingPSN
 	a.MaxDestRdAtomic = min(a.MaxDestRdAtomic, int(responder))
 	a.MaxRdAtomic = min(a.MaxRdAtomic, int(initiator))
 	a.RNRRetry = e.Remote.RNRRetryCount

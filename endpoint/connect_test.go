@@ -157,3 +157,14 @@ func TestLookupFindsADatagramService(t *testing.T) {
 		t.Error("a service that nobody offers was found")
 	}
 }
+
+// TestEachSideBeginsWithThePSNThatTheOtherChose holds what REQ and REP say
+// against the first packets that follow them: two devices that had it the wrong
+// way round would understand each other, and no other one.
+func TestEachSideBeginsWithThePSNThatTheOtherChose(t *testing.T) {
+	a, b, _, _ := dialled(t, endpoint.RC, 0)
+	req, rep := a.qp.Attributes(), b.qp.Attributes()
+	if req.RQPSN != a.qp.Local().PSN || req.SQPSN != b.qp.Local().PSN || rep.RQPSN != b.qp.Local().PSN || rep.SQPSN != a.qp.Local().PSN {
+		t.Errorf("asked for %d and %d, began with %+v and %+v", a.qp.Local().PSN, b.qp.Local().PSN, req, rep)
+	}
+}

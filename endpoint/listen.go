@@ -109,7 +109,7 @@ type Request struct {
 func (a *agent) request(e cm.Event) {
 	r := &Request{
 		Type:    RC,
-		Remote:  Remote{QPN: e.Remote.QPN, PSN: e.Remote.StartingPSN, GID: e.Peer.GID, MTU: 128 << e.Terms.PathMTU},
+		Remote:  Remote{QPN: e.Remote.QPN, GID: e.Peer.GID, MTU: 128 << e.Terms.PathMTU},
 		Service: Service(e.ServiceID), Private: e.PrivateData(), device: a.device, event: e,
 	}
 	switch {
@@ -153,7 +153,7 @@ func (r *Request) Accept(ctx context.Context, q *QP, o ConnOptions) (*Conn, erro
 		return nil, err
 	}
 	attr := q.attributes(r.Remote)
-	attr.Address = address
+	attr.Address, attr.RQPSN = address, q.psn
 	agree(&attr, &r.event)
 	attr.RetryCount = r.event.Terms.RetryCount
 	if o.Change != nil {

@@ -31,6 +31,7 @@ func (p *PD) Dealloc() error {
 type Region struct {
 	device *Device
 	region *mr.Region
+	mem    []byte
 }
 
 // RegisterMemory registers a buffer under the address that it has in this
@@ -47,7 +48,7 @@ func (p *PD) RegisterMemoryAt(buf []byte, va uint64, access Access) (*Region, er
 	if err != nil {
 		return nil, err
 	}
-	return &Region{p.device, r}, nil
+	return &Region{p.device, r, buf}, nil
 }
 
 // LKey is the key for local work requests.
@@ -69,6 +70,14 @@ func (r *Region) SGE(offset, length int) SGE {
 
 // SGL is SGE as the list that a work request has.
 func (r *Region) SGL(offset, length int) []SGE { return []SGE{r.SGE(offset, length)} }
+
+// Read copies bytes of the region, from an offset on, between two packets: the way
+// to look at memory that a peer may be writing. It returns how many there were.
+func (r *Region) Read(p []byte, offset int) int {
+	r.device.mu.Lock()
+	defer r.device.mu.Unlock()
+	return copy(p, r.mem[offset:])
+}
 
 // Deregister takes the memory back from the device.
 func (r *Region) Deregister() error {

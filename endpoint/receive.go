@@ -162,7 +162,7 @@ func (r *receiver) inspectPacket() arrival {
 		return arrival{fate: malformed}
 	}
 	packet := wire.Packet(f.Data[f.BTH:f.ICRC])
-	if !packet.Valid() {
+	if packet.Opcode().Info().Defined() && !packet.Valid() {
 		return arrival{fate: malformed}
 	}
 	a := arrival{packet: packet, ip: f.Data[f.Net:f.L4]}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/rocecap/rocecap/endpoint"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // remoteTo is a work request on all of the other side's memory from offset on.
@@ -308,4 +309,16 @@ func TestXRCPutsMessagesIntoTheSharedQueueThatTheyName(t *testing.T) {
 	if !bytes.Equal(a.mem[:3000], b.mem[:3000]) {
 		t.Error("other bytes")
 	}
+}
+
+func TestAnUnknownOperationIsAnInvalidRequest(t *testing.T) {
+	left, right := options(1500)
+	left.Policy.Mutate = func(p wire.Packet) int {
+		p.BTH().SetOpcode(wire.BaseRC | 0x1F)
+		return len(p)
+	}
+	a, b := connected(t, endpoint.RC, left, right, 0, 4096)
+	b.recv(endpoint.RecvRequest{ID: 2, SGL: b.region.SGL(0, 100)})
+	a.send(endpoint.WorkRequest{ID: 1, Op: endpoint.Send, SGL: a.region.SGL(0, 8)})
+	a.want(1, endpoint.RemoteInvalidRequest)
 }

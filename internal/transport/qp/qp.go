@@ -28,7 +28,7 @@ type Config struct {
 }
 
 // Inbound is one packet that came for the queue pair. The caller has checked
-// what does not need its state: ICRC, addresses, P_Key, that Packet.Valid.
+// what does not need its state: ICRC, addresses, P_Key.
 type Inbound struct {
 	Packet wire.Packet
 	// GRH is what a UD receiver finds before the payload: a GRH, or 20 bytes
@@ -70,7 +70,10 @@ func New(cfg Config) (*QP, error) {
 	if reason != "" {
 		return nil, &ConfigError{Number: cfg.Number, Reason: reason}
 	}
-	return &QP{cfg: cfg}, nil
+	q := &QP{cfg: cfg}
+	q.requester.queue.init(&q.cfg)
+	q.responder.recv.init(cfg.PD, cfg.MaxRecv, cfg.MaxSGE)
+	return q, nil
 }
 
 // ConfigError says why there can be no such queue pair.

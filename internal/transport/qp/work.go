@@ -100,33 +100,44 @@ type RecvRequest struct {
 	SGL []SGE
 }
 
-// Status is how a work request ended, with verbs' names.
+// Status is how a work request ended, with verbs' names and numbers.
 type Status uint8
 
 // The statuses (IBTA 11.6.2).
 const (
-	Success Status = iota
-	LocalLengthError
-	LocalOperationError
-	LocalProtectionError
-	FlushError // flushed because the queue pair is in error
-	WindowBindError
-	BadResponse
-	LocalAccessError
-	RemoteInvalidRequest
-	RemoteAccessError
-	RemoteOperationError
-	RetryExceeded
-	RNRRetryExceeded
-	RemoteAborted
-	FatalError
+	Success              Status = 0
+	LocalLengthError     Status = 1
+	LocalOperationError  Status = 2
+	LocalProtectionError Status = 4
+	FlushError           Status = 5 // flushed because the queue pair is in error
+	WindowBindError      Status = 6
+	BadResponse          Status = 7
+	LocalAccessError     Status = 8
+	RemoteInvalidRequest Status = 9
+	RemoteAccessError    Status = 10
+	RemoteOperationError Status = 11
+	RetryExceeded        Status = 12
+	RNRRetryExceeded     Status = 13
+	RemoteAborted        Status = 16
+	FatalError           Status = 19
 )
 
 var statusNames = [...]string{
-	"success", "local length error", "local QP operation error", "local protection error",
-	"Work Request Flushed Error", "memory bind operation error", "bad response error", "local access error",
-	"remote invalid request error", "remote access error", "remote operation error",
-	"transport retry counter exceeded", "RNR retry counter exceeded", "remote aborted error", "fatal error",
+	Success:              "success",
+	LocalLengthError:     "local length error",
+	LocalOperationError:  "local QP operation error",
+	LocalProtectionError: "local protection error",
+	FlushError:           "Work Request Flushed Error",
+	WindowBindError:      "memory bind operation error",
+	BadResponse:          "bad response error",
+	LocalAccessError:     "local access error",
+	RemoteInvalidRequest: "remote invalid request error",
+	RemoteAccessError:    "remote access error",
+	RemoteOperationError: "remote operation error",
+	RetryExceeded:        "transport retry counter exceeded",
+	RNRRetryExceeded:     "RNR retry counter exceeded",
+	RemoteAborted:        "remote aborted error",
+	FatalError:           "fatal error",
 }
 
 // String returns the name that verbs' users know.
