@@ -32,10 +32,11 @@ func Main(args []string, s cli.Streams) int {
 }
 
 func newRoot(s cli.Streams) *cobra.Command {
-	root := cli.NewRoot(s, "roceinject", "Craft RDMA packets: any header, any field, right or wrong on purpose",
-		`roceinject makes packets of RoCEv1, RoCEv2 and native InfiniBand. Every field has
-a right default and can be set to anything; lengths, pad, checksums and ICRC
-follow, unless they are told not to.`)
-	root.AddCommand(newCraft(s), newSend(s), newBridge(s), newReplay(s))
+	root := cli.NewRoot(s, "roceinject", "Make RDMA packets and speak RDMA, right or wrong on purpose",
+		`roceinject makes packets of RoCEv1, RoCEv2, native InfiniBand and iWARP. Every
+field has a right default and can be set to anything; lengths, pad, checksums and
+CRCs follow, unless they are told not to. It sends them, replays and disturbs
+conversations, and is itself either end of the RDMA programs that everybody has.`)
+	root.AddCommand(newCraft(s), newSend(s), newBridge(s), newReplay(s), newPeer(s))
 	return root
 }

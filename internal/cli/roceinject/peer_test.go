@@ -1,0 +1,216 @@
+package roceinject
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rocecap/rocecap/endpoint"
+	"github.com/rocecap/rocecap/internal/cli"
+	"github.com/rocecap/rocecap/internal/netio/simnet"
+	"github.com/rocecap/rocecap/internal/peer/perftest"
+	"github.com/rocecap/rocecap/internal/peer/pingpong"
+	"github.com/rocecap/rocecap/internal/transport/fault"
+	"github.com/rocecap/rocecap/internal/transport/qp"
+)
+
+func TestPeerRefusesWhatCannotBe(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"pingpong xrc -i lo --ip 10.0.0.9", `no ping-pong "xrc"`},
+		{"pingpong rc --ip 10.0.0.9", "on which interface?"},
+		{"pingpong rc -i lo", "which address is the endpoint's own?"},
+		{"pingpong rc -i lo --ip 10.0.0.9 -m 1500", "--mtu 1500"},
+		{"pingpong rc -i lo --ip 10.0.0.9 -n 0", "at least 1"},
+		{"pingpong srq -i lo --ip 10.0.0.9 -q 20 -r 10", "--rx-depth"},
+		{"pingpong rc -i lo --ip 10.0.0.x", "--ip 10.0.0.x"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --mac 00:11", "--mac 00:11"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --vlan 5000", "--vlan 5000"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --gateway x", "--gateway"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --timeout 32", "--timeout 32"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --retry 8", "--retry"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --policy nice", "no such decision"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --policy replay=maybe", "memory|refuse|altered"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --policy ack-every=x", "ack-every=x"},
+		{"pingpong rc", "on which interface?"},
+		{"perftest send", "between 2 and 3"},
+		{"perftest fly bw -i lo --ip 10.0.0.9", `no test of "fly"`},
+		{"perftest send it -i lo --ip 10.0.0.9", "bw or lat"},
+		{"perftest write bw -c UD -i lo --ip 10.0.0.9", "UD has SEND alone"},
+		{"perftest send bw -c XX -i lo --ip 10.0.0.9", "--connection XX"},
+		{"perftest atomic bw -A ADD -i lo --ip 10.0.0.9", "--atomic_type ADD"},
+		{"perftest send bw -m 1000 -i lo --ip 10.0.0.9", "--mtu 1000"},
+		{"raw -i lo --ip 10.0.0.9", "who is the other side?"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --type xx", "--type xx"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 fly=1", `no operation "fly=1"`},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 send=xyz", "hexadecimal"},
+	} {
+		var out bytes.Buffer
+		err := runPeer(strings.Fields(test.args), cli.Streams{Out: &out, Err: &out})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.args, err, test.want)
+		}
+	}
+}
+
+func TestPolicyIsSetByName(t *testing.T) {
+	policy, icrc, err := parsePolicies([]string{
+		"silent-duplicates", "repeat-nak=true", "credits=false", "replay=altered", "read-gap=wait", "max-unacked=0x10", "icrc=any",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !policy.SilentDuplicates || !policy.RepeatNak || policy.Credits || policy.Replay != qp.ReplayAltered ||
+		policy.ReadGap != qp.ReadGapWait || policy.MaxUnacked != 16 || icrc != endpoint.AnyICRC {
+		t.Errorf("%+v, ICRC %d", policy, icrc)
+	}
+}
+
+func TestPolicyHelpNamesEveryDecisionOnce(t *testing.T) {
+	_, _, err := parsePolicies([]string{"help"})
+	seen := map[string]bool{}
+	for _, d := range policyTable() {
+		if seen[d.name] || !strings.Contains(err.Error(), "\n  "+d.name) {
+			t.Errorf("%s is there twice, or not in\n%v", d.name, err)
+		}
+		seen[d.name] = true
+	}
+}
+
+func TestOwnAddressHasAUsualSubnet(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.9": "10.0.0.9/24", "fd00::9": "fd00::9/64", "10.0.0.9/16": "10.0.0.9/16", "fd00::9/120": "fd00::9/120",
+	} {
+		if got, err := parseOwnAddress(text); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestVLANMayHaveAPriority(t *testing.T) {
+	for text, want := range map[string]endpoint.VLAN{"7": {ID: 7}, "7:3": {ID: 7, Priority: 3}} {
+		if got, err := parseVLAN(text); err != nil || *got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"x", "4096", "7:8", "-1"} {
+		if got, err := parseVLAN(text); err == nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func TestPerftestLinesAreTheOriginals(t *testing.T) {
+	var out bytes.Buffer
+	page := perftestPage{out: &out, test: &perftest.Test{Options: perftest.Options{Verb: perftest.Read, Latency: true, Client: true}}}
+	page.address("local", perftest.Destination{
+		OutReads: 0x80, QPN: 0x2a, PSN: 0x11c2a, RKey: 0xc56, VAddr: 0x55c673c70000, GID: netip.MustParseAddr("10.77.0.2"),
+	})
+	page.bandwidth(perftest.Report{Size: 65536, Iterations: 10, Peak: 12.47, Average: 11.16, Rate: 0.000179})
+	page.latency(perftest.Latency{
+		Size: 2, Iterations: 10, Min: 1822.79, Max: 6505.01, Typical: 3215.39, Average: 3124.99, Dev: 892.09,
+		Percentile99: 6505.01, Percentile999: 6505.01,
+	})
+	want := " local address: LID 0000 QPN 0x002a PSN 0x11c2a OUT 0x80 RKey 0x000c56 VAddr 0x0055c673c70000\n" +
+		" GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:77:00:02\n" +
+		" 65536      10               12.47              11.16  \t\t     0.000179\n" + perftestRule +
+		" 2       10          1822.79        6505.01      3215.39  \t       3124.99     \t892.09 \t\t6505.01 \t\t6505.01\n" + perftestRule
+	if out.String() != want {
+		t.Errorf("printed\n%q\nwant\n%q", out.String(), want)
+	}
+}
+
+func TestFaultIsARuleOrAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, []byte("seed: 5\nrules:\n  - drop: true\n  - duplicate: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, rules := range map[string]int{"{drop: true, probability: 0.5}": 1, " {match: {op: ack}, nth: 3, drop: true}": 1, file: 2} {
+		if c, err := readFault(text); err != nil || len(c.Rules) != rules {
+			t.Errorf("%s: %d rules, %v", text, len(c.Rules), err)
+		}
+	}
+	for _, text := range []string{"{fly: true}", "{", "no/such/file"} {
+		if _, err := readFault(text); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}
+
+// TestFaultsActOnBothWays plays over a link that loses, repeats, delays and
+// reorders, and counts that each rule acted.
+func TestFaultsActOnBothWays(t *testing.T) {
+	config := fault.Config{Seed: 1}
+	for _, text := range []string{
+		"{match: {direction: forward}, probability: 0.1, drop: true}",
+		"{match: {direction: backward}, probability: 0.1, drop: true}",
+		"{match: {direction: forward}, probability: 0.1, duplicate: 1}",
+		"{match: {direction: backward}, probability: 0.1, duplicate: 2}",
+		"{match: {direction: forward}, probability: 0.1, delay: 3ms}",
+		"{match: {direction: backward}, probability: 0.1, delay: 3ms}",
+	} {
+		one, err := readFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Rules = append(config.Rules, one.Rules...)
+	}
+	engine := fault.NewEngine(config)
+	left, right := simnet.Pair(4200)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	a, b := net.Pipe()
+	context.AfterFunc(ctx, func() { _, _ = a.Close(), b.Close() })
+	other := make(chan error, 1)
+	go func() {
+		_, err := playOver(ctx, right, "10.0.0.2/24", b, false)
+		other <- err
+	}()
+	result, err := playOver(ctx, newFaultLink(left, engine), "10.0.0.1/24", a, true)
+	cancel() // the server may wait for an acknowledgement that was lost
+	<-other
+	if err != nil || result.Bad > 0 {
+		t.Errorf("%d bad messages, %v", result.Bad, err)
+	}
+	for i, c := range engine.RuleCounts() {
+		if c.Acted[0]+c.Acted[1] == 0 {
+			t.Errorf("rule %d did nothing: %+v", i+1, c)
+		}
+	}
+}
+
+// playOver plays one side of an RC ping-pong over a link.
+func playOver(ctx context.Context, link endpoint.Link, address string, conn net.Conn, client bool) (r pingpong.Result, err error) {
+	dev, err := endpoint.Open(endpoint.Options{Link: link, Seed: 1, Addresses: []netip.Prefix{netip.MustParsePrefix(address)}})
+	if err != nil {
+		return r, err
+	}
+	defer dev.Close()
+	game, err := pingpong.New(dev, pingpong.Options{
+		Type: endpoint.RC, QPs: 1, Size: 5000, Iterations: 50, RxDepth: 10, Client: client, Check: true,
+		Change: func(a *endpoint.Attributes) { a.PathMTU, a.Timeout = 1024, 10 },
+	})
+	if err != nil {
+		return r, err
+	}
+	meeting := pingpong.Meeting{
+		Conn: conn, Client: client, Local: game.Local(),
+		Connect: func(remote []pingpong.Address) error { return game.Connect(ctx, remote) },
+	}
+	if err := meeting.Run(); err != nil {
+		return r, err
+	}
+	if r, err = game.Run(ctx); err != nil {
+		return r, fmt.Errorf("%s: %w", address, err)
+	}
+	if !client { // the client may not have got the last acknowledgement
+		<-ctx.Done()
+	}
+	return r, nil
+}

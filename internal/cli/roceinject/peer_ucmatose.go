@@ -1,0 +1,75 @@
+package roceinject
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rocecap/rocecap/endpoint"
+	"github.com/rocecap/rocecap/internal/cli"
+	"github.com/rocecap/rocecap/internal/peer/ucmatose"
+)
+
+// ucmatoseOptions are the flags of `roceinject peer ucmatose`.
+type ucmatoseOptions struct {
+	rdmaCM
+	test ucmatose.Options
+	mtu  int
+}
+
+func newPeerUcmatose(s cli.Streams) *cobra.Command {
+	o := &ucmatoseOptions{rdmaCM: rdmaCM{device: peerDevice{streams: s}}}
+	cmd := &cobra.Command{
+		Use:   "ucmatose [HOST]",
+		Short: "Be an end of ucmatose: connections by rdma_cm, and messages over each",
+		Long: `ucmatose makes connections, over each of which the server sends messages and then
+the client as many. Both ends have to be told the same numbers.
+` + rdmaCMHelp,
+		Example: `  roceinject peer ucmatose -i eth1 --ip 10.0.0.9 10.0.0.2
+  roceinject peer ucmatose -i eth1 --ip fd00::9 -c 4 -C 100 -S 5000`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: interruptible(o.run),
+	}
+	f := cmd.Flags()
+	o.register(f, ucmatose.Port, "p")
+	f.IntVarP(&o.test.Connections, "connections", "c", ucmatose.DefaultConnections, "make `N` connections")
+	f.IntVarP(&o.test.Count, "count", "C", ucmatose.DefaultCount, "send `N` messages over each")
+	f.IntVarP(&o.test.Size, "size", "S", ucmatose.DefaultSize, "send messages of `N` bytes")
+	registerMTU(f, &o.mtu)
+	return cmd
+}
+
+func (o *ucmatoseOptions) run(ctx context.Context, args []string) error {
+	if err := errors.Join(o.test.Check(), checkMTU(o.mtu, args)); err != nil {
+		return err
+	}
+	o.test.Say, o.test.Change = o.say, o.device.attributes(o.mtu)
+	return o.during(ctx, args, o.talk)
+}
+
+func (o *ucmatoseOptions) talk(ctx context.Context, dev *endpoint.Device, server netip.AddrPort) (err error) {
+	end, err := ucmatose.New(dev, o.test)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end.Close()) }()
+	start := time.Now()
+	if server.IsValid() {
+		err = end.Dial(ctx, server)
+	} else {
+		err = o.listening(dev, endpoint.TCPPort(o.port), func(l *endpoint.Listener) error { return end.Serve(ctx, l) })
+	}
+	if err != nil || !o.device.json {
+		return err
+	}
+	report := cmReport{Role: role(server), Seconds: since(start)}
+	report.Messages, report.Bytes = end.Received()
+	for _, c := range end.Conns() {
+		report.Connections = append(report.Connections, cmConnOf(c))
+	}
+	return json.NewEncoder(o.device.streams.Out).Encode(report)
+}
