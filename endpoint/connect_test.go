@@ -168,3 +168,28 @@ func TestEachSideBeginsWithThePSNThatTheOtherChose(t *testing.T) {
 		t.Errorf("asked for %d and %d, began with %+v and %+v", a.qp.Local().PSN, b.qp.Local().PSN, req, rep)
 	}
 }
+
+func TestARequestForALargerPathMTUThanTheLinksIsRefused(t *testing.T) {
+	left, right := options(4200)
+	right.MTU = 1024
+	a, b := newSide(t, openDevice(t, left), endpoint.RC, 4096), newSide(t, openDevice(t, right), endpoint.RC, 4096)
+	l, err := b.dev.Listen(endpoint.TCPPort(18515))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan error, 1)
+	go func() {
+		r, err := l.Accept(within(t))
+		if err == nil {
+			_, err = r.Accept(within(t), b.qp, endpoint.ConnOptions{})
+		}
+		accepted <- err
+	}()
+	_, err = a.dev.Dial(within(t), b.dev.GID(0), endpoint.TCPPort(18515), a.qp, endpoint.ConnOptions{})
+	if rejected := new(endpoint.RejectError); !errors.As(err, &rejected) || rejected.Reason != 26 {
+		t.Errorf("dialled: %v", err)
+	}
+	if err := <-accepted; err == nil {
+		t.Error("accepted")
+	}
+}

@@ -152,6 +152,10 @@ func (r *Request) Accept(ctx context.Context, q *QP, o ConnOptions) (*Conn, erro
 	if err != nil {
 		return nil, err
 	}
+	if r.Remote.MTU > d.MTU() { // the peer would send packets that do not fit
+		return nil, errors.Join(fmt.Errorf("the peer wants a path MTU of %d, and the link takes %d", r.Remote.MTU, d.MTU()),
+			d.with(func(a *agent) error { return r.refuse(a, cm.InvalidMTU, nil) }))
+	}
 	attr := q.attributes(r.Remote)
 	attr.Address, attr.RQPSN = address, q.psn
 	agree(&attr, &r.event)

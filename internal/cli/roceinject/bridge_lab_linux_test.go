@@ -18,16 +18,24 @@ import (
 	"github.com/rocecap/rocecap/lab"
 )
 
+const guestsWrites = "ib_write_bw -d rxe0 -x 1"
+
 // writes runs ib_write_bw from guest 1 to guest 2 and returns what the client
 // printed. Each WRITE has eight packets.
 func writes(t *testing.T, l *lab.Lab, iterations string) string {
 	t.Helper()
+	return writesBy(t, l, guestsWrites, iterations)
+}
+
+// writesBy is writes with another program as the client.
+func writesBy(t *testing.T, l *lab.Lab, client, iterations string) string {
+	t.Helper()
 	patience, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	command := "ib_write_bw -d rxe0 -x 1 -m 1024 -s 8192 -n " + iterations
-	server := l.Peer(2).Start(t, command)
+	flags := " -m 1024 -s 8192 -n " + iterations
+	server := l.Peer(2).Start(t, guestsWrites+flags)
 	l.Peer(2).MustRun(patience, t, "until ss -Hltn | grep -q ':18515 '; do sleep 0.1; done")
-	out, err := l.Peer(1).Run(patience, command+" "+l.Peer(2).IP4.String())
+	out, err := l.Peer(1).Run(patience, client+flags+" "+l.Peer(2).IP4.String())
 	if err != nil {
 		t.Fatalf("%v\n%s\nand the server:\n%s", err, out, server.Output())
 	}

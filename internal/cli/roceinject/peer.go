@@ -16,13 +16,16 @@ func newPeer(s cli.Streams) *cobra.Command {
 		Use:   "peer MODE",
 		Short: "Be one end of a well-known RDMA program, from user space",
 		Long: `peer takes the place of either end of the RDMA programs that everybody has: it
-meets the other end over TCP as they do, then talks RoCEv2 to it from an address
-of its own on an interface, past the kernel. It prints what they print.
+meets the other end as they do, then talks RoCEv2 to it from an address of its own
+on an interface, past the kernel. It prints what they print.
 
-Without HOST it is the server and waits; with HOST it is the client. HOST is where
-the other end's TCP is, and this machine's kernel carries that part. The RDMA
-packets come from --ip and --mac, which must be nobody else's: peer answers ARP
-and neighbour discovery for them itself.
+Without HOST it is the server and waits; with HOST it is the client. The ends of
+pingpong and perftest meet over TCP: HOST is where the other end listens, and this
+machine's kernel carries that part. Those of rping, ucmatose, udaddy and of
+perftest -R meet by rdma_cm, and HOST is the server's RDMA address.
+
+The RDMA packets come from --ip and --mac, which must be nobody else's: peer
+answers ARP and neighbour discovery for them itself.
 
 It does everything right unless --policy or --fault say otherwise. An interface
 that carries a default route is refused without --yes-really.`,

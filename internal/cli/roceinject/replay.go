@@ -23,8 +23,9 @@ import (
 )
 
 var (
-	// errDifferent says that the live peer did not do what the recorded one did.
-	errDifferent = errors.New("the peer's answers differ from the recording")
+	// errDifferent says that the live peer did not do what was expected of it:
+	// what the recorded one did, or to send back what it was sent.
+	errDifferent = errors.New("the peer did not answer as expected")
 	// errInterrupted says that the conversation was not played to its end.
 	errInterrupted = errors.New("interrupted")
 )
