@@ -3,6 +3,8 @@
 # make lint   formatting, vet, staticcheck, tidy module file
 # make build  bin/rocecap and the other commands
 # make bench  speed and memory against tshark, tcpdump, trafgen and scapy
+# make nightly   hours: GAMES random games between queue pairs, PACKETS packets in
+#                virtual time, FRAMES hostile frames at a device
 # make golden writes the golden files anew; read the diff before committing it
 
 SHELL := bash
@@ -15,7 +17,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 RACE := $(patsubst %,./%/...,$(wildcard internal/track internal/netio internal/wire icrc internal/cli))
 TOOL := go tool -modfile=tools.mod
 
-.PHONY: test test-lab lab setup cross unit race fuzz lint build bench golden
+.PHONY: test test-lab lab setup cross unit race fuzz lint build bench nightly golden
 
 test: setup cross unit race fuzz
 
@@ -63,6 +65,15 @@ build:
 bench:
 	scripts/bench.sh
 	scripts/bench-send.sh
+
+# Per core and second about 200,000 packets in virtual time and 250,000 frames.
+nightly: GAMES ?= 10000
+nightly: PACKETS ?= 100000000
+nightly: FRAMES ?= 1000000000
+nightly:
+	go test -count=1 -timeout=0 -run='^Test(RandomWork|Unnoticed)' -v ./internal/transport/qp -rapid.checks=$(GAMES)
+	ROCECAP_PACKETS=$(PACKETS) go test -count=1 -timeout=0 -run='^TestPacketsInVirtualTime' -v ./internal/transport/qp
+	ROCECAP_FRAMES=$(FRAMES) go test -count=1 -timeout=0 -run='^TestHostileFrames' -v ./endpoint
 
 golden:
 	folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u); \

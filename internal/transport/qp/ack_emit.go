@@ -22,6 +22,7 @@ func (r *responder) emit(q *QP, now time.Time, dst []byte) (n int, to *Address) 
 		}
 		if done {
 			r.finish()
+			q.closeWindows()
 		}
 		if n > 0 {
 			return n, q.attr.Address

@@ -38,7 +38,7 @@ func (q *QP) drop(now time.Time, psn wire.PSN, cause string) {
 func (r *requester) receiveStray(q *QP, now time.Time, p wire.Packet) {
 	psn := p.PSN()
 	h, isAck := wire.AETH(p.View(wire.HdrAETH)), p.Opcode().Operation() == wire.OpAcknowledge
-	isAck = isAck && h.Syndrome().Defined() && h.Syndrome().Kind() == wire.Ack
+	isAck = isAck && positive(h)
 	if psn.Less(r.unacked) {
 		if isAck && psn.Add(1) == r.unacked {
 			r.credits.learn(h)
@@ -133,11 +133,7 @@ func (r *requester) ack(q *QP, now time.Time, end wire.PSN) bool {
 // acknowledges all before it (IBTA 9.7.5.1.1).
 func (r *requester) receiveAnswer(q *QP, now time.Time, p wire.Packet) {
 	psn := p.PSN()
-	if h := wire.AETH(p.View(wire.HdrAETH)); h != nil {
-		if !h.Syndrome().Defined() || h.Syndrome().Kind() != wire.Ack {
-			q.drop(now, psn, "response with a NAK's syndrome")
-			return
-		}
+	if h := wire.AETH(p.View(wire.HdrAETH)); h != nil && positive(h) {
 		r.credits.learn(h)
 	}
 	if !r.ack(q, now, psn) {
@@ -180,10 +176,19 @@ func (q *QP) takeAnswer(s *request, i int, p wire.Packet) Status {
 	return Success
 }
 
+// positive reports whether an AETH is an ACK's.
+func positive(h wire.AETH) bool {
+	return h.Syndrome().Defined() && h.Syndrome().Kind() == wire.Ack
+}
+
 // answers reports whether a packet can be answer i of a request: it has the
-// opcode and length for that place. rxe does not check the length, rdmavt calls
-// a wrong one a local length error.
+// opcode and length for that place, and no NAK's syndrome (rxe_comp.c
+// check_ack). rxe does not check the length, rdmavt calls a wrong one a local
+// length error.
 func (q *QP) answers(s *request, i int, p wire.Packet) bool {
+	if h := wire.AETH(p.View(wire.HdrAETH)); h != nil && !positive(h) {
+		return false
+	}
 	op, size := p.Opcode().Operation(), len(p.Payload())
 	switch s.op.answer {
 	case atomicAnswer:

@@ -206,8 +206,10 @@ func TestResponsesToOutstandingRequests(t *testing.T) {
 		{"top bit of the AETH", nil, syndrome(1, 0x9F), nil, nil, RTS, map[EventKind]int{EventDropped: 1}},
 		{
 			"READ response with a NAK's syndrome", nil,
-			func(x *sendTest) { x.answer(wire.OpReadResponseFirst, 3, 0x60, pattern(256)) }, nil, nil, RTS,
-			map[EventKind]int{EventDropped: 1},
+			func(x *sendTest) { x.answer(wire.OpReadResponseFirst, 3, 0x60, pattern(256)) }, nil,
+			[]string{"1 success", "2 success", "3 bad response error", "4 Work Request Flushed Error"},
+			Error,
+			map[EventKind]int{EventState: 1, EventBadResponse: 1},
 		},
 		{
 			"response of another service", nil, func(x *sendTest) {

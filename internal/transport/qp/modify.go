@@ -178,6 +178,14 @@ func (q *QP) enterError(now time.Time) {
 	}
 	q.setState(now, Error)
 	q.requester.flush(q)
-	q.responder.flush(q)
-	q.cfg.Memory.ReleaseQP(q.cfg.Number)
+	q.responder.flush(q, now)
+	q.closeWindows()
+}
+
+// closeWindows closes the windows of type 2 in the error state, as soon as the
+// answers to what came before the fault are out: a READ may go through one.
+func (q *QP) closeWindows() {
+	if q.state == Error && q.responder.responses.len() == 0 {
+		q.cfg.Memory.ReleaseQP(q.cfg.Number)
+	}
 }

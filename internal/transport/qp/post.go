@@ -35,9 +35,6 @@ func (q *QP) PostSend(now time.Time, wr WorkRequest) error {
 	if reason != "" {
 		return &RequestError{Op: wr.Op, Reason: reason}
 	}
-	if q.requester.queue.ring == nil { // not before, since many queue pairs only receive
-		q.requester.queue.init(&q.cfg)
-	}
 	if q.requester.queue.full() {
 		return ErrQueueFull
 	}

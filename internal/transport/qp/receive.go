@@ -36,10 +36,11 @@ func (h *receive) scatter(memory *mr.Table, offset uint64, data []byte) error {
 	return nil
 }
 
-// receiveRing holds receive requests in the order in which they were posted,
-// with all their memory from the beginning.
+// receiveRing holds receive requests in the order in which they were posted. It
+// grows to what is needed.
 type receiveRing struct {
 	pd     mr.PD
+	most   int
 	maxSGE int
 	posted []postedReceive
 	sges   []SGE // maxSGE for each
@@ -52,11 +53,8 @@ type postedReceive struct {
 	n  int
 }
 
-func (r *receiveRing) init(pd mr.PD, length, maxSGE int) {
-	*r = receiveRing{
-		pd: pd, maxSGE: maxSGE,
-		posted: make([]postedReceive, length), sges: make([]SGE, length*maxSGE),
-	}
+func (r *receiveRing) init(pd mr.PD, most, maxSGE int) {
+	*r = receiveRing{pd: pd, most: most, maxSGE: maxSGE}
 }
 
 func (r *receiveRing) clear() { r.head, r.n = 0, 0 }
@@ -66,14 +64,27 @@ func (r *receiveRing) post(req RecvRequest) error {
 	switch {
 	case len(req.SGL) > r.maxSGE:
 		return &RequestError{Op: Receive, Reason: "more pieces of memory than the queue was made for"}
-	case r.n == len(r.posted):
+	case r.n == r.most:
 		return ErrQueueFull
+	case r.n == len(r.posted):
+		r.grow()
 	}
 	at := (r.head + r.n) % len(r.posted)
 	r.posted[at] = postedReceive{req.ID, len(req.SGL)}
 	copy(r.sges[at*r.maxSGE:], req.SGL)
 	r.n++
 	return nil
+}
+
+func (r *receiveRing) grow() {
+	old, length := *r, min(r.most, max(4, 2*len(r.posted)))
+	r.posted = make([]postedReceive, length)
+	r.sges = make([]SGE, length*r.maxSGE)
+	n := copy(r.posted, old.posted[old.head:])
+	copy(r.posted[n:], old.posted[:old.head])
+	n = copy(r.sges, old.sges[old.head*r.maxSGE:])
+	copy(r.sges[n:], old.sges[:old.head*r.maxSGE])
+	r.head = 0
 }
 
 // take moves the oldest request to h.
@@ -95,7 +106,7 @@ func (r *receiveRing) take(h *receive) bool {
 
 // PostRecv posts a receive request. It copies it; the memory that it names must
 // stay until the completion. In the error state it completes at once.
-func (q *QP) PostRecv(_ time.Time, req RecvRequest) error {
+func (q *QP) PostRecv(now time.Time, req RecvRequest) error {
 	r := &q.responder
 	switch {
 	case q.state == Reset:
@@ -105,14 +116,11 @@ func (q *QP) PostRecv(_ time.Time, req RecvRequest) error {
 	case q.cfg.Type == XRCSend || q.cfg.Type == XRCRecv:
 		return &RequestError{Op: Receive, Reason: "XRC queue pairs have no receive queue"}
 	}
-	if r.recv.posted == nil { // not before, since many queue pairs only send
-		r.recv.init(q.cfg.PD, q.cfg.MaxRecv, max(1, q.cfg.MaxSGE))
-	}
 	if err := r.recv.post(req); err != nil {
 		return err
 	}
 	if q.state == Error {
-		r.flush(q)
+		r.flush(q, now)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (r *responder) reset(q *QP) {
 
 // flush completes all receive requests as flushed, because the queue pair is in
 // error. Answers go out only if the reason is a request, whose NAK is the last.
-func (r *responder) flush(q *QP) {
+func (r *responder) flush(q *QP, now time.Time) {
 	if !r.dead {
 		r.drop()
 	}
@@ -73,7 +73,7 @@ func (r *responder) flush(q *QP) {
 		r.complete(q, Completion{Status: FlushError})
 	}
 	if q.cfg.SRQ != nil {
-		q.trace(Event{Kind: EventLastReceive})
+		q.trace(Event{At: now, Kind: EventLastReceive})
 	}
 }
 

@@ -10,10 +10,15 @@ import (
 // window binds a window to the remote region.
 func window(rt *responderTest, typ mr.WindowType, qpn uint32) *mr.Window {
 	rt.Helper()
+	return windowFor(rt, typ, qpn, mr.RemoteWrite)
+}
+
+func windowFor(rt *responderTest, typ mr.WindowType, qpn uint32, access mr.Access) *mr.Window {
+	rt.Helper()
 	region := newGuarded(rt, rt.table, rt.pd, 4096, 0xB00000, everyone|mr.BindWindow)
 	w, err := rt.table.AllocWindow(rt.pd, typ)
 	if err == nil {
-		err = rt.table.Bind(rt.pd, qpn, w, w.RKey()+1, region.Region, 0xB00000, 4096, mr.RemoteWrite)
+		err = rt.table.Bind(rt.pd, qpn, w, w.RKey()+1, region.Region, 0xB00000, 4096, access)
 	}
 	if err != nil {
 		rt.Fatal(err)
@@ -138,6 +143,25 @@ func TestRightsOfTheRegion(t *testing.T) {
 			rt.wantFatal(wire.NakRemoteAccess, 0, 0)
 			rt.wantBytes(region, 0, make([]byte, 8))
 		})
+	}
+}
+
+// A fault ends the queue pair and with it its windows of type 2, but a READ that
+// came before is answered through one.
+func TestReadThroughAWindowIsAnsweredBeforeALaterFault(t *testing.T) {
+	const inWindow = 0xB00000 - remoteVA
+	rt := newResponderTest(t, nil)
+	w := windowFor(rt, mr.Type2, rt.q.Number(), mr.RemoteRead)
+	rt.get(msg{op: wire.OpReadRequest, va: inWindow, rkey: w.RKey(), size: 2 * testMTU})
+	rt.get(msg{op: wire.OpWriteOnly, psn: 2, rkey: 0xDEAD, payload: data(4, 1), ack: true})
+	rt.wantState(Error)
+	rt.wantRead(0, 1, make([]byte, 2*testMTU))
+	if !w.Bound() {
+		t.Error("the window is closed before all answers are out")
+	}
+	rt.wantFatal(wire.NakRemoteAccess, 2, 1)
+	if w.Bound() {
+		t.Error("the window is open behind the last answer")
 	}
 }
 

@@ -23,37 +23,54 @@ type request struct {
 // end is the PSN behind the request's last.
 func (s *request) end() wire.PSN { return s.first.Add(s.packets) }
 
-// sendQueue is a ring of requests, with room for their SGLs and inline data, so
-// that posting allocates nothing.
+// sendQueue is a ring of requests, with room for their SGLs and inline data. It
+// grows to what is needed, so that thousands of queue pairs which send little are
+// small; a post then allocates nothing.
 type sendQueue struct {
 	ring   []request
 	sges   []SGE
 	inline []byte
 	head   int
 	n      int
+
+	most, maxSGE, maxInline int
 }
 
 func (q *sendQueue) init(cfg *Config) {
-	q.ring = make([]request, cfg.MaxSend)
-	q.sges = make([]SGE, cfg.MaxSend*cfg.MaxSGE)
-	q.inline = make([]byte, cfg.MaxSend*cfg.Inline)
+	q.most, q.maxSGE, q.maxInline = cfg.MaxSend, cfg.MaxSGE, cfg.Inline
 }
 
-func (q *sendQueue) full() bool { return q.n == len(q.ring) }
+func (q *sendQueue) full() bool { return q.n == q.most }
 
 // at is the i-th request, 0 the oldest.
 func (q *sendQueue) at(i int) *request { return &q.ring[(q.head+i)%len(q.ring)] }
 
 // push copies a work request that fits.
 func (q *sendQueue) push(wr *WorkRequest, length int) {
+	if q.n == len(q.ring) {
+		q.grow()
+	}
 	slot := (q.head + q.n) % len(q.ring)
 	q.n++
-	s := &q.ring[slot]
-	*s = request{WorkRequest: *wr, op: &operations[wr.Op], length: length}
-	most := len(q.sges) / len(q.ring)
-	s.SGL = append(q.sges[slot*most:slot*most:(slot+1)*most], wr.SGL...)
-	most = len(q.inline) / len(q.ring)
-	s.Inline = append(q.inline[slot*most:slot*most:(slot+1)*most], wr.Inline...)
+	q.place(slot, request{WorkRequest: *wr, op: &operations[wr.Op], length: length})
+}
+
+// place copies a request, with what it refers to, to a slot of the ring.
+func (q *sendQueue) place(slot int, s request) {
+	s.SGL = append(q.sges[slot*q.maxSGE:slot*q.maxSGE:(slot+1)*q.maxSGE], s.SGL...)
+	s.Inline = append(q.inline[slot*q.maxInline:slot*q.maxInline:(slot+1)*q.maxInline], s.Inline...)
+	q.ring[slot] = s
+}
+
+func (q *sendQueue) grow() {
+	old, length := *q, min(q.most, max(4, 2*len(q.ring)))
+	q.ring = make([]request, length)
+	q.sges = make([]SGE, length*q.maxSGE)
+	q.inline = make([]byte, length*q.maxInline)
+	q.head = 0
+	for i := range old.n {
+		q.place(i, *old.at(i))
+	}
 }
 
 // pop forgets the oldest request and what it refers to.
