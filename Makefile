@@ -2,7 +2,7 @@
 # make lab    the guests for the tests against real RDMA peers; test-lab runs those
 # make lint   formatting, vet, staticcheck, tidy module file
 # make build  bin/rocecap and the other commands
-# make bench  speed and memory against tshark, tcpdump, trafgen and scapy
+# make bench  speed and memory against tshark, tcpdump, trafgen, scapy and iperf3
 # make nightly   hours: GAMES random games between queue pairs, PACKETS packets in
 #                virtual time, FRAMES hostile frames at a device
 # make golden writes the golden files anew; read the diff before committing it
@@ -14,7 +14,7 @@ export CGO_ENABLED := 0
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 # What runs goroutines, and what goroutines call.
-RACE := $(patsubst %,./%/...,$(wildcard internal/track internal/netio internal/wire icrc internal/cli))
+RACE := $(patsubst %,./%/...,$(wildcard internal/track internal/transport internal/netio internal/wire internal/peer icrc endpoint internal/cli))
 TOOL := go tool -modfile=tools.mod
 
 .PHONY: test test-lab lab setup cross unit race fuzz lint build bench nightly golden
@@ -65,6 +65,7 @@ build:
 bench:
 	scripts/bench.sh
 	scripts/bench-send.sh
+	scripts/bench-endpoint.sh
 
 # Per core and second about 200,000 packets in virtual time and 250,000 frames.
 nightly: GAMES ?= 10000
