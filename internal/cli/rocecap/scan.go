@@ -59,6 +59,7 @@ type job struct {
 	out     []byte            // text for the output, in order
 	matched []*capfile.Record // records to write
 	report  *report           // what `rocecap icrc` counts
+	facts   facts             // what `rocecap analyze` follows
 
 	done       chan struct{}
 	turn, next chan *state // the state as the jobs before left it, and for the next one
@@ -68,6 +69,7 @@ func (j *job) reset() {
 	j.out = j.out[:0]
 	j.matched = j.matched[:0]
 	j.report = nil
+	j.facts.reset()
 }
 
 // state is what earlier packets say about later ones. It passes from job to job.

@@ -1,0 +1,176 @@
+package rocecap
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/present/analysis"
+	"github.com/rocecap/rocecap/internal/present/filter"
+	"github.com/rocecap/rocecap/internal/track/conversation"
+)
+
+// analyzeOptions are the flags of `rocecap analyze`.
+type analyzeOptions struct {
+	streams Streams
+
+	filter   string
+	qps      []string
+	hosts    []string
+	json     bool
+	list     int
+	decodeAs []string
+	colour   string
+}
+
+func newAnalyze(s Streams) *cobra.Command {
+	o := &analyzeOptions{streams: s}
+	cmd := &cobra.Command{
+		Use:   "analyze FILE...",
+		Short: "Say what happened to every queue pair and message: loss, retransmissions and why, latency",
+		Long: `analyze passes over a capture once and says which queue pairs talk to each
+other, what they ask, how long it takes, what was lost, and what was sent again
+and why. First comes a summary with the worst findings, then a part for each
+conversation. rocecap explain CODE tells what a finding means.
+
+The two directions of a conversation are joined by the CM exchange if it was
+captured, else by the PSNs that answers carry. Where the packets do not tell
+whether the network or the capture lost something, the finding says so.
+
+RoCE and InfiniBand are followed; TCP segments (iWARP) are counted.`,
+		Example: `  rocecap analyze pcaps/rc_loss_send.pcap.gz
+  rocecap analyze --json pcaps/rc_loss_read.pcap.gz
+  rocecap analyze --qp 0x16 pcaps/many_qps.pcap.gz`,
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.filter, "display-filter", "Y", "", "follow only packets that match `FILTER`, in tshark's syntax")
+	f.StringArrayVar(&o.qps, "qp", nil, "list only conversations with queue pair `NUMBER` (repeatable)")
+	f.StringArrayVar(&o.hosts, "host", nil, "list only conversations with `ADDRESS` (repeatable)")
+	f.BoolVar(&o.json, "json", false, "print one JSON object for each file, complete")
+	f.IntVarP(&o.list, "list", "n", 20, "list at most `N` conversations; 0 is the summary alone")
+	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take a UDP port as RoCEv2: `udp.port==N,infiniband`")
+	f.StringVar(&o.colour, "color", "auto", "colour the text: `WHEN` is auto, always or never")
+	return cmd
+}
+
+// analyzePlan is what the flags mean.
+type analyzePlan struct {
+	filter   *filter.Filter
+	overrule *overrule
+	qps      []uint32
+	hosts    []netip.Addr
+	style    *analysis.Style
+}
+
+func (o *analyzeOptions) plan() (*analyzePlan, error) {
+	p := &analyzePlan{}
+	var err error
+	if p.overrule, err = parseOverrules(o.decodeAs); err != nil {
+		return nil, err
+	}
+	if o.filter != "" {
+		if p.filter, err = filter.Compile(o.filter); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range o.qps {
+		qp, err := strconv.ParseUint(text, 0, 24)
+		if err != nil {
+			return nil, fmt.Errorf("--qp %s: want the number of a queue pair, such as 0x11", text)
+		}
+		p.qps = append(p.qps, uint32(qp))
+	}
+	for _, text := range o.hosts {
+		host, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("--host %s: want an IP address or a GID", text)
+		}
+		p.hosts = append(p.hosts, host.Unmap())
+	}
+	if o.list < 0 {
+		return nil, fmt.Errorf("-n %d: the number is not negative", o.list)
+	}
+	coloured, err := o.coloured()
+	p.style = analysis.NewStyle(coloured)
+	return p, err
+}
+
+func (o *analyzeOptions) coloured() (bool, error) {
+	switch o.colour {
+	case "auto":
+		return o.streams.Coloured(), nil
+	case "always", "never":
+		return o.colour == "always", nil
+	}
+	return false, fmt.Errorf("--color %s: want auto, always or never", o.colour)
+}
+
+// run analyzes each file. Of a damaged one, everything before the fault is told.
+func (o *analyzeOptions) run(files []string) error {
+	if len(files) == 0 {
+		return errors.New("analyze: which capture file? - is the standard input")
+	}
+	p, err := o.plan()
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i, name := range files {
+		report, err := p.analyze(o.streams, name)
+		failed = errors.Join(failed, err)
+		if report == nil {
+			continue
+		}
+		if i > 0 && !o.json {
+			fmt.Fprintln(o.streams.Out)
+		}
+		failed = errors.Join(failed, o.print(p, report))
+	}
+	return failed
+}
+
+func (o *analyzeOptions) print(p *analyzePlan, r *analysis.Report) error {
+	if o.json {
+		return r.WriteJSON(o.streams.Out)
+	}
+	text := analysis.Text{Style: p.style, Conversations: o.list}
+	return text.Write(o.streams.Out, r)
+}
+
+// analyze passes over one capture; the report covers everything before an error.
+func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, error) {
+	reader, err := capfile.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	progress := startProgress(streams, reader)
+	defer progress.stop()
+	report := &analysis.Report{File: name, QPs: p.qps, Hosts: p.hosts}
+	tracker := conversation.NewTracker(conversation.DefaultLimits())
+	tracker.Closed = report.Add
+	s := &scan{
+		// A filter may ask for what packets mean together.
+		reader: reader, overrule: p.overrule, stateless: p.filter == nil, records: recordsPerJob,
+		newHandler: func() handler { return &finder{filter: p.filter} },
+	}
+	s.take = func(j *job) error {
+		report.Packets += j.facts.seen
+		report.TCP += j.facts.tcp
+		report.Pause += j.facts.pause
+		report.Other += j.facts.other
+		for i := range j.facts.packets {
+			tracker.Packet(&j.facts.packets[i])
+		}
+		return nil
+	}
+	err = s.run()
+	tracker.Finish()
+	report.Seen, report.Evicted = tracker.Seen(), tracker.Evicted()
+	return report, err
+}

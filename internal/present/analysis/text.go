@@ -1,0 +1,238 @@
+package analysis
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Text is how a report is written for people.
+type Text struct {
+	Style         *Style
+	Conversations int // parts at most, 0 for the summary alone
+}
+
+// worst is how many findings the summary names.
+const worst = 5
+
+// Write writes the summary, and a part for each conversation.
+func (t *Text) Write(w io.Writer, r *Report) error {
+	b := &strings.Builder{}
+	t.summary(b, r)
+	for i, c := range r.list() {
+		if t.Conversations == 0 {
+			break
+		}
+		if i == t.Conversations {
+			fmt.Fprintf(b, "\nnot listed: %s; -n tells how many are\n", count(len(r.list())-i+r.unlisted, "conversation"))
+			break
+		}
+		t.part(b, i+1, c)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Text) summary(b *strings.Builder, r *Report) {
+	list := r.list()
+	fmt.Fprintf(b, "%s: %s, %s\n", t.Style.strong.Render(r.File), count(r.Packets, "packet"), count(len(list)+r.unlisted, "conversation"))
+	if rest := leftOut(r); rest != "" {
+		fmt.Fprintf(b, "not followed: %s\n", rest)
+	}
+	if r.Evicted > 0 {
+		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(r.Evicted, "conversation"))
+	}
+	sums := r.sums()
+	if len(sums) > 0 {
+		b.WriteString("the worst findings:\n")
+	} else if len(list) > 0 {
+		b.WriteString("nothing is wrong with what was followed\n")
+	}
+	for _, s := range sums[:min(worst, len(sums))] {
+		t.finding(b, &s, len(list) > 1)
+	}
+}
+
+func leftOut(r *Report) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{r.TCP, "TCP segment"}, {r.Pause, "pause frame"}, {r.Other, "other packet"}} {
+		if p.n > 0 {
+			parts = append(parts, count(p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// finding writes what was found under a code, and what to look at next. Whose
+// requests it is about is said when there is a choice.
+func (t *Text) finding(b *strings.Builder, s *sum, several bool) {
+	f := &s.worst
+	name := t.Style.grades[f.Code.Grade].Render(fmt.Sprintf("%-15s", f.Code.Name))
+	fmt.Fprintf(b, "  %s  %s: %s (%s)\n", name, times(s.count), f.Code.Title, packetNumbers(&f.Tally))
+	if several {
+		more := ""
+		if s.where > 1 {
+			more = fmt.Sprintf(", which has %d of them, and %d more", f.Tally.Count, s.where-1)
+		}
+		fmt.Fprintf(b, "  %15s  %s%s\n", "", route(f.of, f.End), more)
+	}
+	b.Write(appendWrapped(nil, 17, 100, "", "look at "+f.Code.Next))
+}
+
+// packetNumbers lists the packets in which a finding shows.
+func packetNumbers(t *conversation.Tally) string {
+	first := t.First()
+	if t.Count == 1 {
+		return "packet " + strconv.Itoa(first[0])
+	}
+	text := "packets " + strings.Trim(strings.ReplaceAll(fmt.Sprint(first), " ", ", "), "[]")
+	if t.Count > len(first) {
+		text += ", ..."
+	}
+	return text
+}
+
+// route says from where to where the requests of an end go.
+func route(c *conversation.Conversation, end int) string {
+	return name(&c.Ends[end]) + " to " + name(&c.Ends[1-end])
+}
+
+func name(e *conversation.End) string {
+	if !e.Known {
+		return e.Addr.String()
+	}
+	return e.Addr.String() + " QP " + string(wire.AppendHex(nil, uint64(e.QPN), 6))
+}
+
+func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation) {
+	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(fmt.Sprintf("%d  %s  %s and %s", number, c.Service, name(&c.Ends[0]), name(&c.Ends[1]))))
+	fmt.Fprintf(b, "   packets %d to %d in %s; %s\n", c.First, c.Last, duration(time.Duration(c.Ended-c.Began)), joined(c))
+	if c.AckTimeout > 0 {
+		fmt.Fprintf(b, "   the CM request asks for a local ACK timeout of %d, %s\n", c.AckTimeout, duration(ackTimeout(int(c.AckTimeout))))
+	}
+	for i := range c.Ends {
+		t.direction(b, c, i)
+	}
+}
+
+func joined(c *conversation.Conversation) string {
+	switch {
+	case c.Joined == conversation.ByCM:
+		return "the two directions belong together by the CM exchange"
+	case c.Joined == conversation.ByAgreement:
+		return "the two directions belong together by " + count(c.Agreements, "answer")
+	case c.Service == wire.UD:
+		return "datagrams, one direction"
+	}
+	return "one direction, no answer was seen"
+}
+
+func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int) {
+	e := &c.Ends[i]
+	d := &e.Asks
+	if d.Requests == 0 && len(d.Tallies) == 0 && e.Strange == 0 {
+		return
+	}
+	fmt.Fprintf(b, "   %s asks\n", name(e))
+	for op := range conversation.Ops {
+		if o := &d.Operations[op]; o.Messages > 0 {
+			operation(b, op, o)
+		}
+	}
+	if d.Unfinished > 0 {
+		fmt.Fprintf(b, "     %s without a good answer\n", count(d.Unfinished, "message"))
+	}
+	if d.Again > 0 {
+		fmt.Fprintf(b, "     sent again %d of %s", d.Again, count(d.Requests, "request packet"))
+		if d.Wasted > 0 {
+			fmt.Fprintf(b, ", %d B of them for nothing", d.Wasted)
+		}
+		b.WriteByte('\n')
+	}
+	if d.ShortestTimeout > 0 {
+		most := setting(d.ShortestTimeout)
+		fmt.Fprintf(b, "     waited %s before the shortest timeout: the setting is at most %d, %s\n",
+			duration(d.ShortestTimeout), most, duration(ackTimeout(most)))
+	}
+	if e.Strange > 0 {
+		fmt.Fprintf(b, "     sent %s that nothing captured explains\n", count(e.Strange, "packet"))
+	}
+	t.tallies(b, d)
+	counters(b, c, i)
+}
+
+func operation(b *strings.Builder, op conversation.Op, o *conversation.Operation) {
+	fmt.Fprintf(b, "     %-12s %6d messages %12d B", op, o.Messages, o.Bytes)
+	if h := o.Latency; h != nil {
+		fmt.Fprintf(b, "  50%% in %s, 99%% in %s, all in %s", duration(h.Quantile(0.5)), duration(h.Quantile(0.99)), duration(h.Max()))
+	}
+	if o.Partial > 0 {
+		fmt.Fprintf(b, "; %d not captured whole", o.Partial)
+	}
+	b.WriteByte('\n')
+}
+
+func (t *Text) tallies(b *strings.Builder, d *conversation.Direction) {
+	for _, code := range Codes() {
+		tally := d.Tallies.Of(code.Kind)
+		if tally.Count == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "     %s %6d  %s\n", t.Style.grades[code.Grade].Render(fmt.Sprintf("%-20s", code.Name)), tally.Count, packetNumbers(&tally))
+	}
+}
+
+func counters(b *strings.Builder, c *conversation.Conversation, end int) {
+	var parts []string
+	for _, n := range Counters(c, end) {
+		if n.Value > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", n.Name, n.Value))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(b, "     counters: %s\n", strings.Join(parts, ", "))
+	}
+}
+
+// ackTimeout is what a setting of the local ACK timeout means (C9-140).
+func ackTimeout(setting int) time.Duration { return 4096 * time.Nanosecond << setting }
+
+// setting is the longest local ACK timeout that is not longer than a wait.
+func setting(wait time.Duration) int { return max(0, bits.Len64(uint64(wait/4096))-1) }
+
+// duration writes three digits that matter.
+func duration(d time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}} {
+		if d >= unit.size {
+			value := float64(d) / float64(unit.size)
+			return strconv.FormatFloat(value, 'f', max(0, 2-len(strconv.Itoa(int(value)))+1), 64) + " " + unit.name
+		}
+	}
+	return strconv.FormatInt(int64(d), 10) + " ns"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}

@@ -1,0 +1,384 @@
+package conversation
+
+import (
+	"time"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// A request with an old PSN is a stray until the next one tells what it was:
+// where the requester goes on behind it, it began to send again (go-back-N,
+// IBTA vol. 1, 9.7.5.1.1); where it goes on as if nothing had been, the stray
+// was late or came twice.
+
+// stray is a request with an old PSN of which it is not known yet what it is.
+type stray struct {
+	set     bool
+	psn     wire.PSN
+	end     wire.PSN
+	resume  wire.PSN // where the requester goes on if the stray means nothing
+	hole    hole
+	unseen  bool // it fills the hole
+	packet  int
+	time    int64
+	bytes   int
+	because reason
+	lost    sign // a missing response that it asks for
+	missed  bool // a missing response was none: it asks for a later one
+	unheard bool // it asks for what was answered
+}
+
+// reason is why something is sent again.
+type reason struct {
+	kind   Kind
+	sign   sign  // that led to it, and says where it begins
+	waited int64 // since the last progress
+	early  int64 // RNR: how much of the wait was left
+}
+
+// run is the present, or the last, sending again.
+type run struct {
+	begun bool
+	start wire.PSN
+	kind  Kind
+	time  int64
+}
+
+// candidate is a packet that alone was sent again after a NAK: late, or by a
+// requester that sends only what is missing.
+type candidate struct {
+	set      bool
+	stray    stray
+	frontier wire.PSN // an acknowledgement of this tells: nothing else was sent again
+}
+
+// minTimeout is the shortest local ACK timeout that can be set: 4.096 us times
+// two (C9-140).
+const minTimeout = 2 * 4096
+
+// timedOut reports whether a wait is long enough for the local ACK timeout. A
+// capture that misses packets may have missed a NAK too, and a last packet that
+// comes twice may be a copy: then only a wait that is longer than answers take
+// is one.
+func (d *Direction) timedOut(waited int64, last bool) bool {
+	if waited < minTimeout {
+		return false
+	}
+	sure := !last && d.Tallies.Of(Missed).Count == 0 && d.Tallies.Of(ResponseGap).Count == 0
+	return sure || waited > d.answers.ample()
+}
+
+// why finds the reason for going back to a packet. last says that there is
+// nothing behind it.
+func (d *Direction) why(p *Packet, last bool) reason {
+	psn, at, waited := p.PSN, p.Time, p.Time-d.since
+	switch {
+	case d.rnr.set && d.heeds(d.rnr, psn):
+		return reason{RetransmitRNR, d.rnr, at - d.rnr.time, d.rnr.wait - (at - d.rnr.time)}
+	}
+	if nak := d.asking(psn, at); nak.set {
+		return reason{kind: RetransmitNak, sign: nak, waited: waited}
+	}
+	switch {
+	case d.implied.set && !psn.Less(d.implied.psn) && !d.late(at-d.implied.time):
+		return reason{kind: RetransmitImplied, sign: d.implied, waited: waited}
+	case psn.Less(d.acked) && opOf(p.Opcode).answered() && !d.late(waited):
+		// The response was seen, and those behind it: it did not arrive.
+		return reason{kind: RetransmitImplied, sign: sign{psn: psn}, waited: waited}
+	case d.timedOut(waited, last):
+		return reason{kind: RetransmitTimeout, sign: sign{psn: d.acked}, waited: waited}
+	}
+	return reason{kind: RetransmitUnseen, sign: sign{psn: psn}, waited: waited}
+}
+
+// asking returns the NAK to which going back to a PSN can be the answer.
+func (d *Direction) asking(psn wire.PSN, at int64) sign {
+	if nak := d.naks.of(psn); nak.set && !d.late(at-nak.time) {
+		return nak
+	}
+	for _, nak := range d.naks {
+		if nak.set && d.heeds(nak, psn) && !d.late(at-nak.time) {
+			return nak
+		}
+	}
+	return sign{}
+}
+
+// heeds reports whether going back to a PSN can be the answer to a sign: it
+// begins with what was asked for, with a later one if the capture has not seen
+// the first, or with what has no response yet.
+func (d *Direction) heeds(s sign, psn wire.PSN) bool {
+	if !psn.Less(s.psn) {
+		return true
+	}
+	m := d.messages.covering(psn)
+	return m != nil && m.op.answered()
+}
+
+// late reports whether so long after a sign the timer is the likelier reason:
+// the requester did not get what the capture shows.
+func (d *Direction) late(passed int64) bool {
+	return passed >= max(minTimeout, 3*d.answers.ample(), int64(d.ShortestTimeout)*3/4)
+}
+
+// backward takes a request whose PSN is not beyond all others.
+func (d *Direction) backward(p *Packet, n int) {
+	d.precede(p.PSN, p.Number, p.Time)
+	if d.cursor != d.frontier && p.PSN == d.cursor && d.acked == p.PSN && d.late(p.Time-d.since) {
+		// After such a wait it does not go on: the rest was sent, and not seen.
+		d.endRun(p)
+	}
+	h, unseen := d.holes.fill(p.PSN, n)
+	if unseen && !h.again {
+		d.messages.add(p, n, true)
+	} else {
+		d.DuplicateReqs++
+	}
+	if !d.reliable {
+		d.lone(stray{psn: p.PSN, packet: p.Number, hole: h, unseen: unseen})
+		return
+	}
+	if d.cursor != d.frontier && !p.PSN.Less(d.cursor) {
+		if p.PSN != d.cursor {
+			d.miss(hole{from: d.cursor, to: p.PSN, packet: p.Number, time: p.Time, again: true})
+		}
+		if unseen {
+			d.refilled(h)
+		}
+		d.repeat(p.PSN, p.Payload, unseen && !h.again)
+		d.rewait(p.PSN)
+		d.cursor = p.PSN.Add(n)
+		return
+	}
+	d.old = stray{
+		set: true, psn: p.PSN, end: p.PSN.Add(n), resume: d.cursor, hole: h, unseen: unseen,
+		packet: p.Number, time: p.Time, bytes: p.Payload,
+	}
+	last := d.old.end == d.cursor && d.cursor == d.frontier
+	d.old.because = d.why(p, last)
+	d.old.ask(d)
+	if d.old.justified() {
+		// Its response may come before the next request.
+		d.rewait(p.PSN)
+	}
+	if last {
+		d.settle(nil)
+	}
+}
+
+// precede notes that there was something before the first request that was seen.
+func (d *Direction) precede(psn wire.PSN, packet int, at int64) {
+	if !d.leading || !psn.Less(d.origin) {
+		return
+	}
+	d.miss(hole{from: psn, to: d.origin, packet: packet, time: at, asked: d.naks.of(psn).set})
+	d.origin, d.acked = psn, psn
+}
+
+// repeat counts a packet that was sent again.
+func (d *Direction) repeat(psn wire.PSN, bytes int, unseen bool) {
+	d.Again++
+	if !unseen {
+		d.Wasted += int64(bytes)
+	}
+	if m := d.messages.covering(psn); m != nil {
+		m.again = true
+	}
+}
+
+// rewait makes a message wait for its response again, from a PSN on.
+func (d *Direction) rewait(psn wire.PSN) {
+	if m := d.messages.covering(psn); m != nil {
+		m.restart(psn)
+	}
+}
+
+// minReaction is the time within which no requester answers a NAK.
+const minReaction = 500 // ns
+
+// obeys reports whether a stray is what a NAK asks for, and not before the
+// requester can have heard it.
+func (s *stray) obeys() bool {
+	return s.hole.asked && s.psn == s.because.sign.psn && s.time-s.because.sign.time >= minReaction
+}
+
+// missed reports whether a PSN was never seen.
+func (d *Direction) missed(psn wire.PSN) bool {
+	h := d.holes.find(psn)
+	return h != nil && !h.again
+}
+
+// straggles reports whether a stray without a reason is one of several that come
+// late, and not the begin of sending again after a NAK that was not captured.
+func (d *Direction) straggles(s stray) bool {
+	return !s.justified() && s.unseen && d.Tallies.Of(Missed).Count == 0
+}
+
+// expired reports whether a stray that came while the requester was sending
+// again is rather the begin of doing so once more, after the timer.
+func (d *Direction) expired(s stray) bool {
+	if s.end == s.resume {
+		return s.justified()
+	}
+	return s.because.kind == RetransmitTimeout && s.resume != d.frontier && d.late(s.because.waited)
+}
+
+// stranger reports whether a stray has nothing to do with what was asked for,
+// which was seen: it is one of several that come late.
+func (d *Direction) stranger(s stray) bool {
+	asked := s.because.kind == RetransmitNak || s.because.kind == RetransmitImplied
+	if !asked || s.psn == s.because.sign.psn || s.hole.asked {
+		return false
+	}
+	return d.holes.find(s.because.sign.psn) == nil
+}
+
+func (s *stray) justified() bool { return s.because.kind != RetransmitUnseen }
+
+// settle decides what a stray was, by the next request, nil when none follows
+// or it does not matter.
+func (d *Direction) settle(p *Packet) {
+	s, known, next, after := d.old, p != nil, wire.PSN(0), int64(0)
+	if known {
+		next, after = p.PSN, p.Time-d.old.time
+	}
+	d.old.set = false
+	switch {
+	case known && next == s.end && s.end != s.resume && !d.straggles(s):
+		d.begins(s)
+	case known && next == s.resume && !d.expired(s):
+		d.resumes(s)
+	case known && next == s.psn && s.unseen && !(s.obeys() && d.late(after)):
+		// Once late and once again, or twice sent again.
+		d.verdict(Unresolved, s.hole, 1)
+	case known && s.unseen && d.missed(next) && !s.obeys() && d.holes.find(s.because.sign.psn) == nil:
+		// Both fill holes: neither is sent again, both come late.
+		d.lone(s)
+	case s.justified() && !d.stranger(s):
+		d.begins(s)
+	default:
+		d.lone(s)
+	}
+}
+
+// begins starts to send again with a stray.
+func (d *Direction) begins(s stray) {
+	if d.single.set {
+		d.single.set = false
+		d.lone(d.single.stray)
+	}
+	kind := s.because.kind
+	if s.unseen {
+		d.refilled(s.hole)
+	}
+	if !s.justified() {
+		d.rewait(s.psn)
+	}
+	if s.lost.set {
+		d.tell(Event{Kind: ResponseLost, Packet: s.lost.packet, Cause: s.packet, PSN: s.psn, N: 1})
+	}
+	if s.missed {
+		d.believe()
+	}
+	if kind == RetransmitImplied && !s.because.sign.set {
+		d.passed(s.psn)
+	}
+	d.cursor = s.end
+	start := s.psn
+	if from := s.because.sign.psn; from.Less(start) && !s.missed {
+		// The requester has begun earlier, which was not seen.
+		start = from
+		d.precede(from, s.packet, s.time)
+		d.miss(hole{from: start, to: s.psn, packet: s.packet, time: s.time, again: true})
+	}
+	d.run = run{begun: true, start: start, kind: kind, time: s.time}
+	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
+	waited := time.Duration(s.because.waited)
+	d.tell(Event{Kind: kind, Packet: s.packet, Cause: s.because.sign.packet, PSN: start, N: d.frontier.Diff(start), Waited: waited})
+	switch {
+	case s.unheard && (kind == RetransmitTimeout || kind == RetransmitImplied):
+		d.tell(Event{Kind: AckLost, Packet: s.packet, PSN: s.psn, N: 1})
+	case kind == RetransmitTimeout && !d.naks[0].set && (d.ShortestTimeout == 0 || waited < d.ShortestTimeout):
+		d.ShortestTimeout = waited
+	case kind == RetransmitRNR && s.because.early > 0:
+		d.tell(Event{Kind: RNREarly, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: waited})
+	}
+	if kind == RetransmitNak {
+		d.naks.heed(s.because.sign.packet)
+	} else {
+		d.naks.heed(s.packet)
+	}
+	d.rnr.heed(s.packet)
+	d.implied.heed(s.packet)
+	d.since = max(d.since, s.time)
+}
+
+// ask finds out which response a stray asks for again, if it begins to send
+// again.
+func (s *stray) ask(d *Direction) {
+	if d.implied.set {
+		switch at := d.implied.psn; {
+		case at == s.psn:
+			s.lost = d.implied
+			return
+		case at.Less(s.psn):
+			m := d.messages.covering(s.psn)
+			s.missed = m != nil && at.InRange(m.first, m.end.Diff(m.first))
+		}
+	}
+	if s.psn.Less(d.acked) {
+		m := d.messages.covering(s.psn)
+		s.unheard = m == nil || m.done || m == d.messages.awaited() && s.psn.Less(m.want())
+	}
+}
+
+// resumes handles a stray behind which the requester goes on where it was.
+func (d *Direction) resumes(s stray) {
+	if nak := d.naks.of(s.psn); nak.set {
+		s.because.sign = nak
+		d.single = candidate{set: true, stray: s, frontier: d.frontier}
+		return
+	}
+	d.lone(s)
+}
+
+// selective ends the doubt about a candidate: what it was sent behind is
+// acknowledged, and was not sent again.
+func (d *Direction) selective(to wire.PSN) {
+	if !d.single.set || to.Less(d.single.frontier) {
+		return
+	}
+	d.single.set = false
+	s := d.single.stray
+	if s.unseen {
+		d.refilled(s.hole)
+	}
+	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
+	d.tell(Event{Kind: RetransmitNak, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)})
+}
+
+// lone gives the verdict on a packet that was late or came twice.
+func (d *Direction) lone(s stray) {
+	d.lateOnes.add(sign{set: true, psn: s.psn, packet: s.packet, time: s.time})
+	if s.unseen {
+		d.verdict(Reordered, s.hole, 1)
+		return
+	}
+	d.tell(Event{Kind: Duplicate, Packet: s.packet, PSN: s.psn, N: 1})
+}
+
+// refilled judges a hole that what is sent again has filled.
+func (d *Direction) refilled(h hole) {
+	kind := Unresolved
+	if h.asked {
+		kind = Lost
+	}
+	d.verdict(kind, h, 1)
+}
+
+// endRun looks at what of the last sending again was not seen, when the
+// requester goes on with new packets.
+func (d *Direction) endRun(p *Packet) {
+	d.miss(hole{from: d.cursor, to: d.frontier, packet: p.Number, time: p.Time, again: true})
+	d.cursor = d.frontier
+}

@@ -1,0 +1,355 @@
+package conversation
+
+import (
+	"time"
+
+	"github.com/rocecap/rocecap/internal/track/latency"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// answerTimes is how long answers take, smoothed as RFC 6298 does.
+type answerTimes struct {
+	mean, deviation int64
+	least           int64
+}
+
+func (a *answerTimes) add(d int64) {
+	if a.mean == 0 {
+		a.mean, a.deviation, a.least = d, d/2, d
+		return
+	}
+	a.least = min(a.least, d)
+	a.deviation += (max(a.mean-d, d-a.mean) - a.deviation) / 4
+	a.mean += (d - a.mean) / 8
+}
+
+// usual is how long an answer takes at most, 0 when none was seen.
+func (a *answerTimes) usual() int64 { return a.mean + 4*a.deviation }
+
+// ample is longer than an answer or a copy takes: usual, but for outliers.
+func (a *answerTimes) ample() int64 { return min(a.usual(), 16*a.least) }
+
+// response takes what the other end answers.
+func (d *Direction) response(p *Packet) {
+	if !d.begun {
+		return
+	}
+	switch p.Opcode.Operation() {
+	case wire.OpAcknowledge:
+		d.acknowledge(p)
+	default:
+		d.respond(p)
+	}
+}
+
+func (d *Direction) acknowledge(p *Packet) {
+	s := p.Syndrome
+	switch {
+	case !s.Defined():
+		d.tell(Event{Kind: NakOther, Packet: p.Number, PSN: p.PSN, N: 1})
+	case s.Kind() == wire.Ack:
+		d.Acks++
+		d.positive(p)
+	case s.Kind() == wire.RNRNak:
+		d.advance(p.PSN, p)
+		d.complete(p.PSN, p)
+		d.tell(Event{Kind: RNRNak, Packet: p.Number, PSN: p.PSN, N: 1, Waited: s.RNRTimer()})
+		more := 0
+		if d.rnr.set && d.rnr.psn == p.PSN {
+			more = d.rnr.more + 1
+		}
+		d.rnr = sign{true, p.PSN, p.Number, p.Time, int64(s.RNRTimer()), more}
+	default:
+		d.negative(p, s.Code())
+	}
+}
+
+// positive takes an ACK: it acknowledges all SENDs and WRITEs up to its PSN, and
+// shows that the response of a READ or atomic before is missing (C9-125).
+func (d *Direction) positive(p *Packet) {
+	if last := d.messages.covering(p.PSN); last != nil && !last.again && !last.op.answered() && p.PSN.Add(1) == last.end {
+		d.answers.add(p.Time - last.lastTime)
+	}
+	d.advance(p.PSN.Add(1), p)
+	d.complete(p.PSN.Add(1), p)
+}
+
+func (d *Direction) negative(p *Packet, code uint8) {
+	kinds := [...]Kind{
+		wire.NakPSNSequence: NakSequence, wire.NakInvalidRequest: NakInvalid, wire.NakRemoteAccess: NakAccess,
+		wire.NakRemoteOperation: NakOperation, wire.NakInvalidRDRequest: NakOther,
+	}
+	d.advance(p.PSN, p)
+	d.complete(p.PSN, p)
+	d.tell(Event{Kind: kinds[code], Packet: p.Number, PSN: p.PSN, N: 1})
+	if code != wire.NakPSNSequence {
+		d.Dead = true
+		return
+	}
+	d.sequenceNak(p)
+}
+
+// sequenceNak judges the packet that the responder asks for.
+func (d *Direction) sequenceNak(p *Packet) {
+	repeated := d.naks.of(p.PSN).set || d.run.begun && d.run.start == p.PSN && d.acked == p.PSN
+	d.naks.add(sign{set: true, psn: p.PSN, packet: p.Number, time: p.Time})
+	if h := d.holes.find(p.PSN); h != nil {
+		h.asked = true
+		return
+	}
+	afterRNR := d.rnr.set && d.rnr.psn == p.PSN
+	sent := p.PSN.Less(d.frontier) && !(d.leading && p.PSN.Less(d.origin))
+	pending := d.old.set && d.old.psn == p.PSN
+	if !sent || repeated || afterRNR || pending || d.explained(p) {
+		return
+	}
+	kind := LostBehind
+	if d.corrupt.set && d.corrupt.psn == p.PSN {
+		kind = LostCorrupt
+	}
+	d.tell(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1})
+}
+
+// explained reports whether a NAK is no sign of a loss: what it asks for was
+// sent again, or came late, so shortly before that the NAK speaks of the time
+// before that; or it came before something late, and was dropped therefore.
+func (d *Direction) explained(p *Packet) bool {
+	if d.run.begun && !p.PSN.Less(d.run.start) && p.Time-d.run.time < d.answers.least {
+		return true
+	}
+	if s := d.lateOnes.of(p.PSN); s.set && (d.answers.least == 0 || p.Time-s.time < d.answers.least) {
+		return true
+	}
+	before := d.lateOnes.of(p.PSN.Add(-1))
+	return before.set && !d.late(p.Time-before.time)
+}
+
+// advance notes that the responder has received all requests before a PSN.
+func (d *Direction) advance(to wire.PSN, p *Packet) {
+	if d.frontier.Less(to) {
+		d.ahead = sign{set: true, psn: to, packet: p.Number, time: p.Time}
+		to = d.frontier
+	}
+	if !d.acked.Less(to) {
+		return
+	}
+	d.selective(to)
+	for h, ok := d.holes.before(to); ok; h, ok = d.holes.before(to) {
+		d.acknowledged(h)
+	}
+	d.acked, d.leading = to, false
+	d.since = p.Time
+	if d.rnr.set && d.rnr.psn.Less(to) {
+		d.rnr.set = false
+	}
+}
+
+// acknowledged judges a hole whose packets the responder has.
+func (d *Direction) acknowledged(h hole) {
+	switch {
+	case h.asked:
+		first := h
+		first.to = h.from.Add(1)
+		d.verdict(Lost, first, first.len())
+		if h.from = first.to; h.len() == 0 {
+			return
+		}
+		d.verdict(Missed, h, h.len())
+	case h.again:
+		// The first copy may have arrived: the second may have been lost.
+		d.verdict(Unresolved, h, h.len())
+	default:
+		d.verdict(Missed, h, h.len())
+	}
+}
+
+// complete ends the SENDs and WRITEs before a PSN. What has a response of its
+// own and none yet is a sign that it was lost.
+func (d *Direction) complete(to wire.PSN, p *Packet) {
+	asked := false
+	for i := 0; i < len(d.messages.open()); i++ {
+		m := &d.messages.open()[i]
+		if !m.first.Less(to) {
+			break
+		}
+		switch {
+		case m.done:
+		case d.reliable && m.op.answered():
+			if !asked {
+				d.imply(m.want(), p)
+			}
+			asked = true
+		case m.tailed && !to.Less(m.end):
+			d.finish(m, p.Time)
+		case !m.tailed && m.end.Less(to):
+			d.patch(i, to, p)
+		}
+	}
+	d.messages.drop()
+}
+
+// patch deals with a message of which what follows was not captured, although
+// it has arrived: its other packets, or those up to the next message.
+func (d *Direction) patch(i int, to wire.PSN, p *Packet) {
+	for {
+		open := d.messages.open()
+		if i+1 == len(open) || to.Less(open[i+1].first) {
+			return
+		}
+		m, rest := &open[i], &open[i+1]
+		m.partial = true
+		if rest.headed || rest.op != m.op {
+			d.finish(m, p.Time)
+			return
+		}
+		d.messages.merge(i)
+		if m.tailed {
+			if !to.Less(m.end) {
+				d.finish(m, p.Time)
+			}
+			return
+		}
+	}
+}
+
+// imply notes that a response is missing, if that is not known yet.
+func (d *Direction) imply(psn wire.PSN, p *Packet) {
+	// Responses behind one that is asked for already are no further sign.
+	asked := d.run.begun && d.run.start == psn
+	if !d.implied.set && !asked {
+		d.implied = sign{set: true, psn: psn, packet: p.Number, time: p.Time}
+	}
+}
+
+// finish counts a message that is complete.
+func (d *Direction) finish(m *message, at int64) {
+	m.done = true
+	o := &d.Operations[m.op]
+	o.Messages++
+	o.Bytes += m.bytes
+	if m.partial || !m.headed || !m.tailed {
+		o.Partial++
+	}
+	if !d.reliable || !m.headed || m.untimed {
+		return
+	}
+	if o.Latency == nil {
+		o.Latency = &latency.Histogram{}
+	}
+	o.Latency.Add(time.Duration(at - m.time))
+}
+
+// respond takes a packet of a response that the operation has of its own. A
+// requester accepts responses in the order of their PSNs: when one is missing,
+// those behind it are worth nothing to it (C9-125), or it is the capture that
+// misses one. Which it is, is told by where the requester begins to ask again.
+func (d *Direction) respond(p *Packet) {
+	d.Acks++
+	place := p.Opcode.Info().Place
+	if (place == wire.PlaceFirst || place == wire.PlaceMiddle) && isMTU(p.Payload) {
+		d.learn(p.Payload)
+	}
+	m := d.messages.covering(p.PSN)
+	if m == nil || !m.op.answered() {
+		d.advance(p.PSN.Add(1), p)
+		d.complete(p.PSN.Add(1), p)
+		return
+	}
+	if m.next == m.first && !m.again && p.PSN == m.first {
+		d.answers.add(p.Time - m.lastTime)
+	}
+	d.advance(m.end, p)
+	d.since = p.Time
+	d.complete(m.first, p)
+	first := d.messages.awaited()
+	if m != first && first != nil && !m.done {
+		d.imply(first.want(), p)
+	}
+	d.track(m, m == first, p)
+}
+
+// track follows the response of a message. first says that it is the one that
+// the requester waits for.
+func (d *Direction) track(m *message, first bool, p *Packet) {
+	if first && p.PSN == m.base && m.base.Less(m.next) {
+		// What was seen of it came while others were awaited.
+		m.restart(p.PSN)
+	}
+	switch {
+	case m.done || p.PSN.Less(m.next):
+		return
+	case m.next.Less(p.PSN):
+		if first {
+			d.imply(m.want(), p)
+		}
+		if m.lacking == 0 {
+			m.lack, m.lacking = m.next, p.Number
+		}
+	}
+	m.next = p.PSN.Add(1)
+	if m.next != m.end {
+		return
+	}
+	m.answered, m.answer = true, p.Time
+	if !first || m.lacking > 0 {
+		return
+	}
+	if d.implied.set && d.implied.psn.InRange(m.first, m.end.Diff(m.first)) {
+		d.implied.set = false
+	}
+	d.accept(m)
+	d.messages.drop()
+}
+
+// accept ends a message of which the last response was seen.
+func (d *Direction) accept(m *message) {
+	if m.lacking > 0 {
+		d.tell(Event{Kind: ResponseGap, Packet: m.lacking, PSN: m.lack, N: 1})
+		m.partial = true
+	}
+	d.finish(m, m.answer)
+}
+
+// believe takes it that the responses which the capture lacks have arrived, up
+// to the first message that lacks one at its end.
+func (d *Direction) believe() {
+	d.implied.set = false
+	open := d.messages.open()
+	for i := range open {
+		m := &open[i]
+		if m.done || !m.op.answered() {
+			continue
+		}
+		if !m.answered {
+			break
+		}
+		d.accept(m)
+	}
+}
+
+// passed ends what the requester no longer waits for: it asks for a later
+// response, without a sign that an earlier one is missing.
+func (d *Direction) passed(psn wire.PSN) {
+	open := d.messages.open()
+	for i := range open {
+		m := &open[i]
+		if m.done || !m.op.answered() || psn.Less(m.end) {
+			continue
+		}
+		if m.answer == 0 {
+			d.tell(Event{Kind: ResponseGap, Packet: m.packet, PSN: m.want(), N: 1})
+			m.untimed = true
+		}
+		// Else its answer has met the request on the way.
+		d.finish(m, m.answer)
+	}
+	d.messages.drop()
+}
+
+// restart makes a message wait for its response again, from a PSN on.
+func (m *message) restart(psn wire.PSN) {
+	if !m.op.answered() || m.done {
+		return
+	}
+	m.lacking, m.answered, m.base, m.next = 0, false, psn, psn
+}

@@ -1,0 +1,330 @@
+package conversation
+
+import (
+	"time"
+
+	"github.com/rocecap/rocecap/internal/track/latency"
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Direction is what one end asks for, and how the other answers. Its exported
+// fields are results.
+type Direction struct {
+	Requests      int   // request packets
+	Payload       int64 // their bytes, also of what was sent again
+	Again         int   // request packets that were sent again
+	Wasted        int64 // bytes of those that had been seen before
+	Acks          int   // positive acknowledgements
+	OutOfSequence int   // requests behind a hole
+	DuplicateReqs int   // requests that were seen before
+	Operations    [Ops]Operation
+	Tallies       Tallies
+	// ShortestTimeout is the shortest time without progress after which the
+	// requester tried again; the local ACK timeout is not longer.
+	ShortestTimeout time.Duration
+	MostOutstanding int  // messages at a time
+	Unfinished      int  // messages that were open at the end
+	Dead            bool // the last NAK was a fatal one
+
+	report   func(Event)
+	reliable bool
+	begun    bool
+	leading  bool     // nothing was acknowledged yet
+	origin   wire.PSN // then: the lowest that was sent
+	frontier wire.PSN // one past the highest that was sent
+	cursor   wire.PSN // one past what was sent last: behind the frontier while the requester sends again
+	acked    wire.PSN // the responder has received what is before
+	since    int64    // since when there was no progress, while something is outstanding
+	mtu      int      // 0: not known
+	holes    holes
+	messages messages
+	old      stray
+	run      run
+	naks     signs // of PSN sequence errors
+	lateOnes signs // requests that came late
+	rnr      sign
+	implied  sign
+	corrupt  sign // the last corrupt request
+	ahead    sign // an acknowledgement of what was not seen
+	answers  answerTimes
+	single   candidate
+}
+
+// Operation is what is known of the messages of one kind.
+type Operation struct {
+	Messages int // complete ones
+	Partial  int // of which not all packets were captured
+	Bytes    int64
+	Latency  *latency.Histogram // from the first packet to the last of the answer, nil when none was measured
+}
+
+// sign is something that may be the reason of what comes next.
+type sign struct {
+	set    bool
+	psn    wire.PSN
+	packet int
+	time   int64
+	wait   int64 // RNR NAK: for how long
+	more   int   // RNR NAKs of the same PSN before it, each of which is obeyed
+}
+
+// heed notes that a packet was sent because of what came before it.
+func (s *sign) heed(packet int) {
+	switch {
+	case s.packet > packet:
+	case s.more > 0:
+		s.more--
+	default:
+		s.set = false
+	}
+}
+
+// signs are the last few of a kind, the newest first.
+type signs [4]sign
+
+func (list *signs) add(s sign) {
+	copy(list[1:], list[:])
+	list[0] = s
+}
+
+// of returns the sign of a PSN, or one that is not set.
+func (list *signs) of(psn wire.PSN) sign {
+	for _, s := range list {
+		if s.set && s.psn == psn {
+			return s
+		}
+	}
+	return sign{}
+}
+
+// heed forgets a sign that was obeyed, and those before it.
+func (list *signs) heed(packet int) {
+	for i := range list {
+		if list[i].packet <= packet {
+			list[i].set = false
+		}
+	}
+}
+
+func (d *Direction) tell(e Event) {
+	d.Tallies.add(e)
+	if d.report != nil {
+		d.report(e)
+	}
+}
+
+// request takes the next request of the direction.
+func (d *Direction) request(p *Packet) {
+	d.Requests++
+	d.Payload += int64(p.Payload)
+	place := p.Opcode.Info().Place
+	if (place == wire.PlaceFirst || place == wire.PlaceMiddle) && isMTU(p.Payload) {
+		d.learn(p.Payload)
+	}
+	if !d.begun {
+		d.begin(p.PSN)
+	}
+	d.infer(p)
+	n, sized := p.span(d.mtu)
+	if d.old.set {
+		d.settle(p)
+	}
+	if p.PSN.Less(d.frontier) {
+		d.backward(p, n)
+		return
+	}
+	d.forward(p, n, sized)
+}
+
+// follows reports whether the PSNs of a service are followed.
+func (d *Direction) follows(s wire.Service) bool { return d.reliable || s == wire.UC }
+
+func (d *Direction) begin(psn wire.PSN) {
+	d.begun, d.leading = true, true
+	d.origin, d.frontier, d.cursor, d.acked = psn, psn, psn, psn
+}
+
+// learn notes the path MTU; the READs that waited for it get their spans.
+func (d *Direction) learn(mtu int) {
+	if d.mtu == mtu {
+		return
+	}
+	d.mtu = mtu
+	open := d.messages.open()
+	for i := range open {
+		m := &open[i]
+		if !m.unsized {
+			continue
+		}
+		end := m.first.Add(packets(uint32(m.bytes), mtu))
+		if m.end == d.frontier {
+			d.frontier = end
+			if d.cursor == m.end {
+				d.cursor = end
+			}
+		} else if m.end.Less(end) {
+			d.holes.fill(m.end, end.Diff(m.end))
+		}
+		m.unsized, m.end = false, end
+	}
+}
+
+// infer learns the path MTU from the request behind a READ: it tells how many
+// PSNs that took.
+func (d *Direction) infer(p *Packet) {
+	open := d.messages.open()
+	if d.mtu != 0 || len(open) == 0 || !open[len(open)-1].unsized {
+		return
+	}
+	m := &open[len(open)-1]
+	for mtu := minMTU; mtu <= maxMTU; mtu *= 2 {
+		if m.first.Add(packets(uint32(m.bytes), mtu)) == p.PSN {
+			d.learn(mtu)
+			return
+		}
+	}
+}
+
+// forward takes a request that is beyond all others.
+func (d *Direction) forward(p *Packet, n int, sized bool) {
+	if d.cursor != d.frontier {
+		d.endRun(p)
+	}
+	if p.PSN != d.frontier {
+		d.miss(hole{from: d.frontier, to: p.PSN, packet: p.Number, time: p.Time})
+	}
+	if len(d.holes) > 0 {
+		d.OutOfSequence++
+	}
+	if d.acked == d.frontier {
+		d.since = p.Time
+	}
+	d.frontier = p.PSN.Add(n)
+	d.cursor = d.frontier
+	d.messages.add(p, n, sized)
+	d.MostOutstanding = max(d.MostOutstanding, len(d.messages.open()))
+	d.overtaken(p)
+	if !d.reliable {
+		d.complete(d.frontier, p)
+	}
+	d.bound()
+	d.slide()
+}
+
+// miss notes a hole, and judges the oldest when there are too many. What was
+// missing already is missing for the second time: the first time is judged.
+func (d *Direction) miss(h hole) {
+	for at := h.from; h.again; {
+		next := d.holes.behind(at)
+		if next == nil || !next.from.Less(h.to) {
+			break
+		}
+		if at.Less(next.from) {
+			at = next.from
+		}
+		earlier, _ := d.holes.fill(at, h.to.Diff(at))
+		at = earlier.to
+		d.judgeUnfilled(earlier)
+		earlier.packet, earlier.time, earlier.asked = h.packet, h.time, false
+		d.holes.insert(earlier)
+	}
+	d.holes.insert(h)
+	for len(d.holes) > maxHoles {
+		oldest := d.holes[0]
+		d.holes.before(oldest.to)
+		d.judgeUnfilled(oldest)
+	}
+}
+
+// overtaken looks at an acknowledgement that came before what it acknowledges:
+// either the capture has missed the request, or it is a ghost.
+func (d *Direction) overtaken(p *Packet) {
+	if !d.ahead.set {
+		return
+	}
+	if p.PSN.Less(d.ahead.psn) {
+		d.tell(Event{Kind: AckUnsent, Packet: d.ahead.packet, Cause: p.Number, PSN: p.PSN, N: 1})
+		d.ahead.set = false
+		return
+	}
+	to := d.ahead.psn
+	d.ahead.set = false
+	d.advance(to, p)
+}
+
+// bound gives up the oldest message when too many are open.
+func (d *Direction) bound() {
+	for len(d.messages.open()) > maxOpen {
+		d.giveUp(&d.messages.open()[0])
+		d.messages.drop()
+	}
+}
+
+// maxWindow is how many PSNs behind the last are remembered. A requester has
+// fewer outstanding, or what it gets is not captured.
+const maxWindow = 1 << 22
+
+// slide forgets what is too old.
+func (d *Direction) slide() {
+	if d.frontier.Diff(d.acked) <= maxWindow {
+		return
+	}
+	floor := d.frontier.Add(-maxWindow)
+	for h, ok := d.holes.before(floor); ok; h, ok = d.holes.before(floor) {
+		d.judgeUnfilled(h)
+	}
+	for len(d.messages.open()) > 0 && d.messages.open()[0].first.Less(floor) {
+		d.giveUp(&d.messages.open()[0])
+		d.messages.drop()
+	}
+	d.acked, d.leading = floor, false
+}
+
+func (d *Direction) giveUp(m *message) {
+	if m.answer > 0 {
+		d.accept(m)
+		return
+	}
+	m.done = true
+	d.Unfinished++
+}
+
+// end judges what is open when the capture or the conversation ends.
+func (d *Direction) end() {
+	if d.old.set {
+		d.settle(nil)
+	}
+	for _, h := range d.holes {
+		d.judgeUnfilled(h)
+	}
+	d.holes = nil
+	for i := range d.messages.open() {
+		if m := &d.messages.open()[i]; !m.done {
+			d.giveUp(m)
+		}
+	}
+	d.messages = messages{}
+}
+
+// judgeUnfilled judges a hole that nothing has filled.
+func (d *Direction) judgeUnfilled(h hole) {
+	kind := Unresolved
+	if h.asked {
+		kind = Lost
+		if h.len() > 1 {
+			rest := h
+			rest.from, rest.asked = h.from.Add(1), false
+			d.judgeUnfilled(rest)
+			h.to = h.from.Add(1)
+		}
+	}
+	d.verdict(kind, h, h.len())
+}
+
+// verdict tells what became of n packets of a hole.
+func (d *Direction) verdict(kind Kind, h hole, n int) {
+	if kind == Lost && d.corrupt.set && d.corrupt.psn.InRange(h.from, h.len()) {
+		kind = LostCorrupt
+	}
+	d.tell(Event{Kind: kind, Packet: h.packet, PSN: h.from, N: n})
+}

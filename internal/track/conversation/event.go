@@ -1,0 +1,112 @@
+package conversation
+
+import (
+	"time"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Kind is what happened.
+type Kind uint8
+
+// The events. The first are verdicts on packets that are not where they should
+// be: N of them, from PSN on.
+const (
+	Lost        Kind = iota // lost before the capture point: the responder asked for it again
+	LostBehind              // seen, and yet asked for: lost or late behind the capture point
+	LostCorrupt             // seen with a wrong ICRC, and asked for again
+	Missed                  // not captured: the responder acknowledged it
+	Reordered               // it came later than what was sent behind it
+	Unresolved              // lost, or missed by the capture: nothing tells
+	Duplicate               // it came twice, and was not sent again with what follows
+	// What was sent again, from PSN on, and why.
+	RetransmitNak     // after a NAK "PSN sequence error"
+	RetransmitImplied // after a response that shows that an earlier one is missing
+	RetransmitRNR     // after an RNR NAK
+	RetransmitTimeout // after the local ACK timeout
+	RetransmitUnseen  // nothing that was captured is the reason
+	// What the responder said.
+	NakSequence
+	NakInvalid
+	NakAccess
+	NakOperation
+	NakOther // NAK or syndrome that is not defined for the service
+	RNRNak
+	// What is wrong with answers and reactions.
+	AckLost       // acknowledged, and yet sent again after a timeout
+	AckUnsent     // an acknowledgement of what was not sent yet
+	RNREarly      // sent again before the time of the RNR NAK was over
+	ResponseLost  // READ responses that were asked for again
+	ResponseGap   // READ responses not captured, and not asked for again
+	CongestionCE  // packets marked by congestion
+	CongestionCNP // congestion notifications
+	BadICRC
+	Kinds // how many there are
+)
+
+// Event is one thing that happened in a direction of a conversation.
+type Event struct {
+	Kind   Kind
+	Packet int // in which it shows
+	Cause  int // the packet that led to it, 0 when there is none
+	PSN    wire.PSN
+	N      int           // packets concerned
+	Waited time.Duration // of retransmissions: since the last sign of progress; RNREarly: since the RNR NAK
+}
+
+// firstKept is how many packets are remembered of a kind of event.
+const firstKept = 3
+
+// Tally counts the events of one kind.
+type Tally struct {
+	Kind    Kind
+	Count   int // events
+	Packets int // packets concerned
+	first   [firstKept]int
+}
+
+// First returns the packets in which the first events showed.
+func (t *Tally) First() []int { return t.first[:min(t.Count, firstKept)] }
+
+// Tallies are those of the kinds that there were, in the order in which they
+// came.
+type Tallies []Tally
+
+func (list *Tallies) add(e Event) {
+	for i := range *list {
+		if (*list)[i].Kind == e.Kind {
+			(*list)[i].add(e)
+			return
+		}
+	}
+	*list = append(*list, Tally{Kind: e.Kind})
+	(*list)[len(*list)-1].add(e)
+}
+
+func (t *Tally) add(e Event) {
+	if t.Count < firstKept {
+		t.first[t.Count] = e.Packet
+	}
+	t.Count++
+	t.Packets += e.N
+}
+
+// Of returns the tally of a kind, an empty one when there was none.
+func (list Tallies) Of(k Kind) Tally {
+	for _, t := range list {
+		if t.Kind == k {
+			return t
+		}
+	}
+	return Tally{Kind: k}
+}
+
+var kindNames = [Kinds]string{
+	"Lost", "LostBehind", "LostCorrupt", "Missed", "Reordered", "Unresolved", "Duplicate",
+	"RetransmitNak", "RetransmitImplied", "RetransmitRNR", "RetransmitTimeout", "RetransmitUnseen",
+	"NakSequence", "NakInvalid", "NakAccess", "NakOperation", "NakOther", "RNRNak",
+	"AckLost", "AckUnsent", "RNREarly", "ResponseLost", "ResponseGap", "CongestionCE", "CongestionCNP", "BadICRC",
+}
+
+// String returns the kind's name.
+func (k Kind) String() string { return kindNames[k] }

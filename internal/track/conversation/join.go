@@ -1,0 +1,138 @@
+package conversation
+
+import "slices"
+
+// wait makes a half be compared with answers that belong to none yet.
+func (t *Tracker) wait(h *half) {
+	if h.waiting {
+		return
+	}
+	h.waiting = true
+	at := pair{h.key.src, h.key.dst}
+	list := append(t.waiting[at], h)
+	if len(list) > maxWaiting {
+		list[0].waiting = false
+		list = slices.Delete(list, 0, 1)
+	}
+	t.waiting[at] = list
+}
+
+func (t *Tracker) stopWaiting(h *half) {
+	if !h.waiting {
+		return
+	}
+	h.waiting = false
+	at := pair{h.key.src, h.key.dst}
+	list := t.waiting[at]
+	if i := slices.Index(list, h); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	if len(list) == 0 {
+		delete(t.waiting, at)
+		return
+	}
+	t.waiting[at] = list
+}
+
+// join finds the one half that an answer can be to: it goes the other way, and
+// has a request of that PSN outstanding. When there are several, a later answer
+// may tell.
+func (t *Tracker) join(h *half, p *Packet) bool {
+	var found *half
+	for _, other := range t.waiting[pair{h.key.dst, h.key.src}] {
+		if other.conversation == h.conversation || !other.sender().Asks.outstanding(p) {
+			continue
+		}
+		if found != nil {
+			return false
+		}
+		found = other
+	}
+	if found == nil {
+		return false
+	}
+	t.unite(found, h, ByAgreement)
+	return true
+}
+
+// leadIn is how many PSNs before the first request that was seen an answer may
+// speak of: the capture began in between, or the first ones were lost.
+const leadIn = 128
+
+// outstanding reports whether an answer can be to one of the requests that are
+// not answered yet.
+func (d *Direction) outstanding(p *Packet) bool {
+	from := d.acked
+	if d.leading {
+		from = from.Add(-leadIn)
+	}
+	return d.begun && p.PSN.InRange(from, max(0, d.frontier.Diff(from)))
+}
+
+// unite makes one conversation of two halves; what the younger one's
+// conversation has counted goes over to the older's.
+func (t *Tracker) unite(a, b *half, why Joined) {
+	if b.conversation.First < a.conversation.First {
+		a, b = b, a
+	}
+	c, gone := a.conversation, b.conversation
+	t.stopWaiting(a)
+	t.stopWaiting(b)
+	t.unlink(gone)
+	t.open--
+	t.seen--
+	// What b's end has sent it sends as the other end of c.
+	from, to := gone.Ends[b.end], &c.Ends[1-a.end]
+	from.QPN, from.Known = to.QPN, true
+	*to = from
+	t.listen(c)
+	own := &c.Ends[a.end]
+	own.QPN, own.Known = b.key.qpn, true
+	b.conversation, b.end = c, 1-a.end
+	c.halves[b.end] = b
+	c.Joined = why
+	c.Last, c.Ended = max(c.Last, gone.Last), max(c.Ended, gone.Ended)
+	if own.Asks.mtu == 0 {
+		own.Asks.mtu = to.Asks.mtu
+	}
+}
+
+// exchange learns from a CM REQ or REP which queue pairs belong together.
+func (t *Tracker) exchange(p *Packet) {
+	e := p.CM
+	if !e.Reply {
+		if len(t.pending) >= t.limits.Pending {
+			clear(t.pending)
+		}
+		t.pending[commID{p.Src, e.ID}] = e
+		return
+	}
+	req := t.pending[commID{p.Dst, e.RemoteID}]
+	if req == nil {
+		return
+	}
+	delete(t.pending, commID{p.Dst, e.RemoteID})
+	t.connect(key{p.Dst, p.Src, e.QPN}, key{p.Src, p.Dst, req.QPN}, req, p)
+}
+
+// connect begins the conversation of a connection. What there was between the
+// two queue pairs belongs to an earlier one.
+func (t *Tracker) connect(asked, asking key, req *Exchange, p *Packet) {
+	for _, k := range [...]key{asked, asking} {
+		if h := t.halves[k]; h != nil {
+			t.close(h.conversation)
+		}
+	}
+	a := t.begin(asked, req.Service, p)
+	t.begin(asking, req.Service, p)
+	b := t.halves[asking]
+	if t.halves[asked] != a || b == nil {
+		return // a limit of one conversation
+	}
+	t.unite(a, b, ByCM)
+	c := a.conversation
+	c.AckTimeout = req.AckTimeout
+	for i := range c.Ends {
+		c.Ends[i].Asks.mtu = req.PathMTU
+	}
+}

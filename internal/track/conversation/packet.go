@@ -1,0 +1,182 @@
+package conversation
+
+import (
+	"net/netip"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Packet is what the tracker needs to know of one packet.
+type Packet struct {
+	Number   int   // 1-based place in the capture
+	Time     int64 // nanoseconds since the epoch
+	Src, Dst netip.Addr
+
+	DestQP   uint32
+	SrcQP    uint32 // of UD
+	PSN      wire.PSN
+	Opcode   wire.Opcode
+	Syndrome wire.Syndrome // of packets with an AETH
+	Trust    Trust
+	CE       bool // marked by congestion in the IP header or GRH
+
+	DMALen  uint32 // of a READ
+	Payload int    // bytes, without pad
+	WireLen int    // of the whole frame
+
+	CM *Exchange // what a CM message says, nil in other packets
+}
+
+// Trust is what the ICRC says about a packet.
+type Trust uint8
+
+// The degrees of trust.
+const (
+	Trusted Trust = iota // the ICRC is right, or not there to be judged
+	// Mistaken: it is wrong in the way of a sender that computes it wrongly; the
+	// packet is what the sender meant.
+	Mistaken
+	Corrupt // it is wrong, and nothing explains it: any bit may be
+)
+
+// Exchange is the part of a CM REQ or REP that names a connection.
+type Exchange struct {
+	Reply      bool
+	ID         uint32       // the sender's communication ID
+	RemoteID   uint32       // of a REP: the ID of the REQ
+	QPN        uint32       // the sender's queue pair
+	Service    wire.Service // of a REQ
+	PathMTU    int          // of a REQ, in bytes; 0 for a code that is not defined
+	AckTimeout uint8        // of a REQ: the setting, 4.096 us times two to this power
+}
+
+// Read takes the packet's facts out of a frame; ok is false when the frame has
+// no whole BTH and addresses. The number, the time and the trust are the
+// caller's.
+func (p *Packet) Read(f *wire.Frame) (ok bool) {
+	var headers reader
+	for _, h := range f.Headers() {
+		headers.look(f, h)
+	}
+	if headers.bth == nil || !headers.src.IsValid() {
+		return false
+	}
+	bth := headers.bth
+	*p = Packet{
+		Number: p.Number, Time: p.Time, Trust: p.Trust,
+		Src: headers.src, Dst: headers.dst,
+		DestQP: bth.DestQP(), PSN: bth.PSN(), Opcode: bth.Opcode(), CE: headers.ce,
+		Payload: f.PayloadLen, WireLen: f.WireLen,
+	}
+	if h := headers.deth; h != nil {
+		p.SrcQP = h.SrcQP()
+	}
+	if h := headers.aeth; h != nil {
+		p.Syndrome = h.Syndrome()
+	}
+	if h := headers.reth; h != nil {
+		p.DMALen = h.DMALen()
+	}
+	p.CM = headers.exchange
+	return true
+}
+
+// reader collects the headers of a frame, the innermost of each kind.
+type reader struct {
+	src, dst netip.Addr
+	ce       bool
+	bth      wire.BTH
+	deth     wire.DETH
+	aeth     wire.AETH
+	reth     wire.RETH
+	exchange *Exchange
+}
+
+func (r *reader) look(f *wire.Frame, h wire.Header) {
+	b := f.Whole(h)
+	if b == nil {
+		return
+	}
+	switch h.ID {
+	case wire.HdrIPv4:
+		ip := wire.IPv4Header(b)
+		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
+	case wire.HdrIPv6:
+		ip := wire.IPv6Header(b)
+		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
+	case wire.HdrGRH:
+		grh := wire.GRH(b)
+		r.src, r.dst, r.ce = grh.SGID().Unmap(), grh.DGID().Unmap(), grh.ECN() == wire.ECNCE
+	case wire.HdrLRH:
+		// A GRH behind it has the better address.
+		r.src, r.dst = f.Addresses()
+	case wire.HdrBTH:
+		r.bth = b
+	case wire.HdrDETH:
+		r.deth = b
+	case wire.HdrAETH:
+		r.aeth = b
+	case wire.HdrRETH:
+		r.reth = b
+	case wire.HdrCMReq, wire.HdrCMRep:
+		r.exchange = exchange(h.ID, b)
+	}
+}
+
+func exchange(id wire.HeaderID, b []byte) *Exchange {
+	if id == wire.HdrCMRep {
+		rep := wire.CMRep(b)
+		return &Exchange{Reply: true, ID: rep.LocalCommID(), RemoteID: rep.RemoteCommID(), QPN: rep.LocalQPN()}
+	}
+	req := wire.CMReq(b)
+	e := &Exchange{ID: req.LocalCommID(), QPN: req.LocalQPN(), Service: serviceOf(req), AckTimeout: req.PrimaryPath().LocalACKTimeout()}
+	// Code 1 is 256 bytes, 5 is 4096 (IBTA vol. 1, 12.7.15).
+	if code := req.PathMTU(); code >= 1 && code <= 5 {
+		e.PathMTU = 128 << code
+	}
+	return e
+}
+
+// span is how many PSNs a request takes: a READ as many as its response has
+// packets, at least one (IBTA vol. 1, 9.7.2 and 9.7.5.1.3). Without a known
+// path MTU, 0, that of a READ is known only if it fits into the smallest.
+func (p *Packet) span(mtu int) (n int, known bool) {
+	if p.Opcode.Operation() != wire.OpReadRequest || p.DMALen <= minMTU {
+		return 1, true
+	}
+	if mtu == 0 {
+		return 1, false
+	}
+	return packets(p.DMALen, mtu), true
+}
+
+// maxSpan bounds what a READ takes, so that PSNs stay comparable: 2 GiB, the
+// longest (C9-94), in packets of 1024 bytes.
+const maxSpan = 1 << 21
+
+// The path MTUs are the powers of two from 256 to 4096 (IBTA vol. 1, 9.3.3).
+const (
+	minMTU = 256
+	maxMTU = 4096
+)
+
+func packets(length uint32, mtu int) int {
+	return min(max(1, (int(length)+mtu-1)/mtu), maxSpan)
+}
+
+// isMTU reports whether n bytes are a path MTU.
+func isMTU(n int) bool { return n >= minMTU && n <= maxMTU && n&(n-1) == 0 }
+
+func serviceOf(req wire.CMReq) wire.Service {
+	switch req.TransportType() {
+	case wire.TransportUC:
+		return wire.UC
+	case wire.TransportRD:
+		return wire.RD
+	case wire.TransportExtended:
+		if req.ExtendedTransport() == wire.ExtendedTransportXRC {
+			return wire.XRC
+		}
+	}
+	return wire.RC
+}

@@ -1,0 +1,299 @@
+package conversation
+
+import (
+	"net/netip"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
+
+// Limits bound what a Tracker keeps.
+type Limits struct {
+	Conversations int // open at a time
+	Pending       int // CM requests without a reply
+}
+
+// DefaultLimits keep the tracker below about 128 MB.
+func DefaultLimits() Limits { return Limits{Conversations: 1 << 14, Pending: 1 << 12} }
+
+// maxJump is how far, in either direction, the PSN of a request that begins a
+// message may be from what was sent before. Beyond, the queue pair number is in
+// use for another conversation: no requester has so many packets under way.
+const maxJump = 1 << 16
+
+// maxWaiting bounds how many streams between two addresses are compared with an
+// answer that belongs to none yet.
+const maxWaiting = 64
+
+// Tracker takes the packets of a capture and knows its conversations.
+type Tracker struct {
+	// Closed is called with each conversation that is over: its number is used
+	// again, it is evicted, or the capture has ended. May be nil.
+	Closed func(*Conversation)
+	// Report is called with each event, and with which end's requests it is
+	// about. May be nil.
+	Report func(c *Conversation, end int, e Event)
+
+	limits  Limits
+	halves  map[key]*half
+	waiting map[pair][]*half
+	pending map[commID]*Exchange
+	newest  *Conversation
+	oldest  *Conversation
+	open    int
+	seen    int
+	evicted int
+	recent  [recents]*half // the last one of each few queue pair numbers
+}
+
+// recents is how many streams are found without the map.
+const recents = 256
+
+// pair is two addresses, in one order.
+type pair struct{ src, dst netip.Addr }
+
+// commID is a communication ID of one side.
+type commID struct {
+	addr netip.Addr
+	id   uint32
+}
+
+// NewTracker returns a tracker that has seen nothing.
+func NewTracker(limits Limits) *Tracker {
+	return &Tracker{
+		limits: limits, halves: make(map[key]*half),
+		waiting: make(map[pair][]*half), pending: make(map[commID]*Exchange),
+	}
+}
+
+// Evicted is how many conversations had to be given up.
+func (t *Tracker) Evicted() int { return t.evicted }
+
+// Seen is how many conversations there were.
+func (t *Tracker) Seen() int { return t.seen }
+
+// Packet takes the next packet of the capture.
+func (t *Tracker) Packet(p *Packet) {
+	if p.CM != nil {
+		t.exchange(p)
+	}
+	h := t.find(p)
+	if h == nil && p.Trust == Corrupt {
+		return // who knows whose it is
+	}
+	if h != nil && p.restarts(&h.sender().Asks) {
+		t.close(h.conversation)
+		h = nil
+	}
+	if h == nil {
+		h = t.begin(keyOf(p), p.Opcode.Info().Service, p)
+	}
+	t.recent[p.DestQP%recents] = h
+	t.count(h, p)
+	if p.Trust == Corrupt {
+		t.corrupt(h, p)
+		return
+	}
+	info := p.Opcode.Info()
+	switch info.Service {
+	case wire.CNP:
+		h.sender().CNPs++
+		h.sender().Asks.tell(Event{Kind: CongestionCNP, Packet: p.Number, N: 1})
+	case wire.RC, wire.XRC:
+		switch {
+		case !info.Defined():
+		case info.Response:
+			t.response(h, p)
+		default:
+			t.request(h, p)
+		}
+	case wire.UC:
+		if info.Defined() {
+			t.request(h, p)
+		}
+	case wire.UD:
+		h.sender().Asks.datagram(p)
+	}
+}
+
+// datagram counts a message that is a packet.
+func (d *Direction) datagram(p *Packet) {
+	d.Requests++
+	d.Payload += int64(p.Payload)
+	d.Operations[Send].Messages++
+	d.Operations[Send].Bytes += int64(p.Payload)
+}
+
+func (t *Tracker) count(h *half, p *Packet) {
+	c, from := h.conversation, h.sender()
+	c.Last, c.Ended = p.Number, p.Time
+	from.Packets++
+	from.Bytes += int64(p.WireLen)
+	if p.CE {
+		from.CE++
+		from.Asks.tell(Event{Kind: CongestionCE, Packet: p.Number, PSN: p.PSN, N: 1})
+	}
+	if p.Trust != Trusted {
+		from.Corrupt++
+		from.Asks.tell(Event{Kind: BadICRC, Packet: p.Number, PSN: p.PSN, N: 1})
+	}
+	if c != t.newest {
+		t.unlink(c)
+		t.link(c)
+	}
+}
+
+// corrupt remembers a packet that a receiver drops.
+func (t *Tracker) corrupt(h *half, p *Packet) {
+	if !p.Opcode.Info().Response {
+		h.sender().Asks.corrupt = sign{set: true, psn: p.PSN, packet: p.Number, time: p.Time}
+	}
+}
+
+func keyOf(p *Packet) key { return key{p.Src, p.Dst, p.DestQP} }
+
+// find returns the stream of a packet. The first packet of a stream may be a
+// congestion notification, which does not tell the service.
+func (t *Tracker) find(p *Packet) *half {
+	h, k := t.recent[p.DestQP%recents], keyOf(p)
+	if h == nil || h.key != k {
+		h = t.halves[k]
+	}
+	if h == nil {
+		return nil
+	}
+	if s := p.Opcode.Info().Service; h.conversation.Service == wire.CNP && s != wire.CNP {
+		h.conversation.serve(s)
+	}
+	return h
+}
+
+// restarts reports whether a request is the first of another conversation.
+func (p *Packet) restarts(d *Direction) bool {
+	if !d.begun || p.Trust == Corrupt {
+		return false
+	}
+	jump := p.PSN.Diff(d.frontier)
+	if -maxJump <= jump && jump <= maxJump || d.messages.covering(p.PSN) != nil {
+		return false
+	}
+	info := p.Opcode.Info()
+	return d.follows(info.Service) && !info.Response && (info.Place == wire.PlaceFirst || info.Place == wire.PlaceOnly)
+}
+
+// begin makes a conversation of which one half is known.
+func (t *Tracker) begin(k key, service wire.Service, p *Packet) *half {
+	t.seen++
+	c := &Conversation{First: p.Number, Last: p.Number, Began: p.Time, Ended: p.Time}
+	c.Ends[0].Addr = k.src
+	c.Ends[1] = End{Addr: k.dst, QPN: k.qpn, Known: true}
+	if service == wire.UD {
+		c.Ends[0].QPN, c.Ends[0].Known = p.SrcQP, true
+	}
+	c.serve(service)
+	t.listen(c)
+	h := &half{conversation: c, key: k}
+	c.halves[0] = h
+	t.halves[k] = h
+	t.link(c)
+	if t.open++; t.open > t.limits.Conversations {
+		t.oldest.Evicted = true
+		t.evicted++
+		t.close(t.oldest)
+	}
+	return h
+}
+
+// listen has the events of a conversation reported.
+func (t *Tracker) listen(c *Conversation) {
+	if t.Report == nil {
+		return
+	}
+	for i := range c.Ends {
+		c.Ends[i].Asks.report = func(e Event) { t.Report(c, i, e) }
+	}
+}
+
+// close takes a conversation out of the tracker.
+func (t *Tracker) close(c *Conversation) {
+	for _, h := range c.halves {
+		if h == nil {
+			continue
+		}
+		t.stopWaiting(h)
+		delete(t.halves, h.key)
+		if slot := &t.recent[h.key.qpn%recents]; *slot == h {
+			*slot = nil
+		}
+	}
+	t.unlink(c)
+	t.open--
+	c.close()
+	if t.Closed != nil {
+		t.Closed(c)
+	}
+}
+
+// Finish ends the capture: every conversation is over.
+func (t *Tracker) Finish() {
+	for t.oldest != nil {
+		t.close(t.oldest)
+	}
+}
+
+func (t *Tracker) link(c *Conversation) {
+	c.older, c.newer = t.newest, nil
+	if t.newest != nil {
+		t.newest.newer = c
+	}
+	t.newest = c
+	if t.oldest == nil {
+		t.oldest = c
+	}
+}
+
+func (t *Tracker) unlink(c *Conversation) {
+	if c.older != nil {
+		c.older.newer = c.newer
+	} else {
+		t.oldest = c.newer
+	}
+	if c.newer != nil {
+		c.newer.older = c.older
+	} else {
+		t.newest = c.older
+	}
+	c.older, c.newer = nil, nil
+}
+
+func (t *Tracker) request(h *half, p *Packet) {
+	asks := &h.sender().Asks
+	if asks.begun && !asks.near(p.PSN) {
+		h.sender().Strange++
+		return
+	}
+	asks.request(p)
+	if h.conversation.Joined == NotJoined && asks.reliable {
+		t.wait(h)
+	}
+}
+
+// response takes an answer to what the other half asks.
+func (t *Tracker) response(h *half, p *Packet) {
+	if h.conversation.Joined == NotJoined && !t.join(h, p) {
+		h.sender().Strange++
+		return
+	}
+	asks := &h.receiver().Asks
+	if !asks.begun || !asks.near(p.PSN) {
+		h.sender().Strange++
+		return
+	}
+	h.conversation.Agreements++
+	asks.response(p)
+}
+
+// near reports whether a PSN can have to do with what was asked here.
+func (d *Direction) near(psn wire.PSN) bool {
+	ahead := psn.Diff(d.frontier)
+	return ahead <= maxJump && ahead >= -maxWindow
+}

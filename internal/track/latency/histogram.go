@@ -1,0 +1,117 @@
+// Package latency counts durations in a histogram of bounded size whose
+// buckets grow with the value, so that percentiles of nanoseconds and of
+// minutes have the same relative error.
+package latency
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// Each power of two is cut into so many buckets; a value is told with at most
+// half a bucket's error, 1/32.
+const (
+	subBits    = 4
+	perOctave  = 1 << subBits
+	maxOctaves = 36 // up to 2^40 ns, 18 minutes; longer ones count as that
+	buckets    = perOctave * (maxOctaves + 1)
+)
+
+// Histogram counts durations. The zero value is empty.
+type Histogram struct {
+	counts      [buckets]uint32
+	n           uint64
+	least, most time.Duration
+	sum         float64
+}
+
+// Add counts one duration; a negative one, which a clock that was set back
+// makes, counts as none.
+func (h *Histogram) Add(d time.Duration) {
+	d = max(d, 0)
+	if h.n == 0 || d < h.least {
+		h.least = d
+	}
+	h.most = max(h.most, d)
+	h.n++
+	h.sum += float64(d)
+	if i := bucket(d); h.counts[i] < math.MaxUint32 {
+		h.counts[i]++
+	}
+}
+
+// Count is how many durations were added.
+func (h *Histogram) Count() uint64 { return h.n }
+
+// Min is the shortest duration, exactly.
+func (h *Histogram) Min() time.Duration { return h.least }
+
+// Max is the longest duration, exactly.
+func (h *Histogram) Max() time.Duration { return h.most }
+
+// Mean is the average.
+func (h *Histogram) Mean() time.Duration {
+	if h.n == 0 {
+		return 0
+	}
+	return time.Duration(h.sum / float64(h.n))
+}
+
+// Quantile is the duration that a share q of all, from 0 to 1, do not exceed.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	rank := uint64(math.Ceil(q * float64(h.n)))
+	if rank <= 1 {
+		return h.least
+	}
+	if rank >= h.n {
+		return h.most
+	}
+	var seen uint64
+	for i, c := range h.counts {
+		if seen += uint64(c); seen >= rank {
+			return min(max(middle(i), h.least), h.most)
+		}
+	}
+	return h.most
+}
+
+// Merge adds what another histogram has counted.
+func (h *Histogram) Merge(other *Histogram) {
+	if other.n == 0 {
+		return
+	}
+	if h.n == 0 || other.least < h.least {
+		h.least = other.least
+	}
+	h.most = max(h.most, other.most)
+	h.n += other.n
+	h.sum += other.sum
+	for i, c := range other.counts {
+		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(c), math.MaxUint32))
+	}
+}
+
+// bucket is where a duration is counted: small ones each have their own, from
+// then on the leading bits decide.
+func bucket(d time.Duration) int {
+	v := uint64(d)
+	octave := bits.Len64(v) - subBits - 1
+	if octave <= 0 {
+		return int(v)
+	}
+	if octave >= maxOctaves {
+		return buckets - 1
+	}
+	return octave*perOctave + int(v>>octave)
+}
+
+// middle is the duration that stands for a bucket.
+func middle(i int) time.Duration {
+	if i < 2*perOctave {
+		return time.Duration(i)
+	}
+	octave := i/perOctave - 1
+	low := uint64(i-octave*perOctave) << octave
+	return time.Duration(low + 1<<octave/2)
+}

@@ -1,0 +1,70 @@
+package latency
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestEveryDurationIsToldWithinAThirtySecond(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		d := time.Duration(rng.Int64N(1 << (1 + rng.IntN(39))))
+		got := middle(bucket(d))
+		if diff := max(got-d, d-got); float64(diff) > float64(d)/32+0.5 {
+			t.Fatalf("%d is told as %d", d, got)
+		}
+	}
+	for i := range buckets - 1 {
+		if got := bucket(middle(i)); got != i {
+			t.Fatalf("the middle of bucket %d is in %d", i, got)
+		}
+	}
+}
+
+func TestQuantilesAreThoseOfTheSortedList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var h, even, odd Histogram
+	var all []time.Duration
+	for i := range 10_001 {
+		d := time.Duration(rng.ExpFloat64() * float64(50*time.Microsecond))
+		all = append(all, d)
+		h.Add(d)
+		if i%2 == 0 {
+			even.Add(d)
+		} else {
+			odd.Add(d)
+		}
+	}
+	slices.Sort(all)
+	even.Merge(&odd)
+	for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999, 1} {
+		want := all[int(q*float64(len(all)-1))]
+		got := h.Quantile(q)
+		if diff := max(got-want, want-got); float64(diff) > float64(want)/30+1 {
+			t.Errorf("quantile %v is %v, want %v", q, got, want)
+		}
+		if merged := even.Quantile(q); merged != got {
+			t.Errorf("quantile %v of the halves together is %v, of all %v", q, merged, got)
+		}
+	}
+	if h.Min() != all[0] || h.Max() != all[len(all)-1] || h.Count() != uint64(len(all)) {
+		t.Errorf("%v to %v in %d", h.Min(), h.Max(), h.Count())
+	}
+}
+
+func TestBordersAreCounted(t *testing.T) {
+	var h Histogram
+	if h.Quantile(0.5) != 0 || h.Mean() != 0 {
+		t.Error("an empty histogram has values")
+	}
+	h.Add(-time.Second)
+	h.Add(1 << 62)
+	if h.Min() != 0 || h.Max() != 1<<62 || h.Count() != 2 {
+		t.Errorf("%v to %v in %d", h.Min(), h.Max(), h.Count())
+	}
+	if got := testing.AllocsPerRun(100, func() { h.Add(time.Millisecond) }); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+}
