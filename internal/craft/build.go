@@ -67,6 +67,9 @@ func (b *builder) layOut() error {
 	if b.r.Pad < AutoPad || b.r.Pad > maxPad {
 		return &FieldError{Layer: "pad", Reason: fmt.Sprintf("%d: want up to %d bytes", b.r.Pad, maxPad)}
 	}
+	if err := b.r.foreignCRC(); err != nil {
+		return err
+	}
 	for i := range b.r.Layers {
 		if l := &b.r.Layers[i]; b.inDDP(i) && (l.Len > 0 || len(l.Tail) > 0) {
 			return &FieldError{Layer: LayerName(l.ID), Reason: "it lies in the DDP header, which says how long it is"}

@@ -167,6 +167,20 @@ func (b *builder) sealICRC() error {
 	return nil
 }
 
+// foreignCRC refuses a CRC for which the packet has no place.
+func (r *Recipe) foreignCRC() error {
+	for _, c := range []struct {
+		name   string
+		crc    CRC
+		header wire.HeaderID
+	}{{"crc", r.CRC, wire.HdrFPDU}, {"icrc", r.ICRC, wire.HdrBTH}, {"vcrc", r.VCRC, wire.HdrLRH}} {
+		if c.crc.Mode != CRCAuto && c.crc.Mode != CRCNone && !r.has(c.header) {
+			return &FieldError{Layer: c.name, Reason: "the packet has none: it has no header " + LayerName(c.header)}
+		}
+	}
+	return nil
+}
+
 // place stores a CRC as the recipe wants it.
 func place(dst, right []byte, c CRC) {
 	copy(dst, right)

@@ -8,6 +8,7 @@ import (
 	"github.com/rocecap/rocecap/internal/craft"
 	"github.com/rocecap/rocecap/internal/transport/fault"
 	"github.com/rocecap/rocecap/internal/wire"
+	"github.com/rocecap/rocecap/internal/yamlnode"
 )
 
 const (
@@ -53,6 +54,9 @@ func delay(v *yaml.Node) (time.Duration, error) {
 // corrupt reads what to damage. As it stands for damage on the way, the ICRC
 // stays what it was unless asked.
 func corrupt(v *yaml.Node) (fault.Maybe[fault.Corrupt], error) {
+	if bit := yamlnode.Find(v, "bit"); bit != nil && yamlnode.Find(v, "xor") != nil {
+		return fault.Maybe[fault.Corrupt]{}, at(bit, "bit and xor exclude each other")
+	}
 	c := fault.Corrupt{XOR: 1}
 	err := pairs(v, func(key string, k, v *yaml.Node) (err error) {
 		var n uint64

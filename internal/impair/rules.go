@@ -12,7 +12,6 @@
 package impair
 
 import (
-	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,33 +19,24 @@ import (
 	"github.com/rocecap/rocecap/internal/craft"
 	"github.com/rocecap/rocecap/internal/transport/fault"
 	"github.com/rocecap/rocecap/internal/wire"
+	"github.com/rocecap/rocecap/internal/yamlnode"
 )
 
 // Compile turns a display filter into a condition.
 type Compile func(filter string) (func(*wire.Frame) bool, error)
 
 // Error is a fault in a rules file.
-type Error struct {
-	Line, Column int
-	Reason       string
-}
-
-var _ error = (*Error)(nil)
-
-func (e *Error) Error() string { return fmt.Sprintf("line %d:%d: %s", e.Line, e.Column, e.Reason) }
+type Error = yamlnode.Error
 
 // Parse reads a rules file. An empty one has no rules.
 func Parse(text []byte, compile Compile) (fault.Config, error) {
 	config := fault.Config{Craft: Craft}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	root, err := yamlnode.Root(text)
+	if root == nil {
 		return config, err
 	}
-	if len(doc.Content) == 0 {
-		return config, nil
-	}
 	p := parser{compile: compile}
-	err := pairs(doc.Content[0], func(key string, k, v *yaml.Node) (err error) {
+	err = pairs(root, func(key string, k, v *yaml.Node) (err error) {
 		switch key {
 		case "seed":
 			config.Seed, err = number(v, 1<<64-1)

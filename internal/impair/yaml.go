@@ -1,7 +1,6 @@
 package impair
 
 import (
-	"errors"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -11,28 +10,16 @@ import (
 )
 
 func at(n *yaml.Node, format string, args ...any) error {
-	return own(yamlnode.At(n, format, args...))
+	return yamlnode.At(n, format, args...)
 }
 
 func pairs(n *yaml.Node, do func(key string, k, v *yaml.Node) error) error {
-	return own(yamlnode.Pairs(n, do))
+	return yamlnode.Pairs(n, do)
 }
 
 func resolve(n *yaml.Node) *yaml.Node { return yamlnode.Resolve(n) }
 
-func items(n *yaml.Node) ([]*yaml.Node, error) {
-	list, err := yamlnode.Items(n)
-	return list, own(err)
-}
-
-// own makes the error of a node one of a rules file.
-func own(err error) error {
-	var placed *yamlnode.Error
-	if errors.As(err, &placed) {
-		return (*Error)(placed)
-	}
-	return err
-}
+func items(n *yaml.Node) ([]*yaml.Node, error) { return yamlnode.Items(n) }
 
 func name(v *yaml.Node) (string, error) {
 	if v.Kind != yaml.ScalarNode {

@@ -3,7 +3,10 @@
 package yamlnode
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -23,6 +26,29 @@ func (e *Error) Error() string {
 // At returns an error with the place of a node.
 func At(n *yaml.Node, format string, args ...any) error {
 	return &Error{n.Line, n.Column, fmt.Sprintf(format, args...)}
+}
+
+// Root is what a text of one document holds, nil if that is nothing. A second
+// document is refused, because nobody would read it.
+func Root(text []byte) (*yaml.Node, error) {
+	var doc, second yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return nil, err
+	}
+	switch err := d.Decode(&second); {
+	case err == nil && len(second.Content) > 0 && !isNull(second.Content[0]):
+		return nil, At(second.Content[0], "a second document; want one")
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil
+	}
+	return doc.Content[0], nil
 }
 
 // Resolve returns what an alias stands for.

@@ -70,3 +70,21 @@ func TestItemsOfAList(t *testing.T) {
 		t.Error(list, err)
 	}
 }
+
+func TestRootIsTheOnlyDocument(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                "",
+		"# nothing":       "",
+		"---\n":           "",
+		"a: 1":            "",
+		"a: 1\n---\n":     "",
+		"a: 1\n---\nb: 2": "line 3, column 1: a second document; want one",
+		"[":               "yaml: ",
+		"a: 1\n---\n[":    "yaml: ",
+	} {
+		_, err := Root([]byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -46,7 +46,7 @@ capture of -w a frame that goes through is there twice, at the interface that
 it came in by and at the one that it left by; what was done to it is its comment.`,
 		Example: `  roceinject bridge tap0 tap1
   roceinject bridge tap0 tap1 --rules lose.yaml -w both.pcapng --duration 10s`,
-		Args: cobra.ExactArgs(2),
+		Args: words(2, 2, "bridge what? Two interfaces: IF1 IF2"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run([2]string(args)) },
 	}
 	f := cmd.Flags()
@@ -60,6 +60,9 @@ it came in by and at the one that it left by; what was done to it is its comment
 func (o *bridgeOptions) run(names [2]string) error {
 	if names[0] == names[1] {
 		return errors.New("bridge: want two different interfaces")
+	}
+	if o.duration < 0 {
+		return fmt.Errorf("--duration %v: want more than 0", o.duration)
 	}
 	config, err := o.readRules()
 	if err != nil {
@@ -155,7 +158,7 @@ func (o *bridgeOptions) checkRoutes(ctx context.Context, names [2]string) error 
 	for _, name := range names {
 		link, err := host.LinkByName(ctx, name)
 		if err != nil {
-			return fmt.Errorf("interface %s: %w", name, err)
+			return fmt.Errorf("interface %w", err)
 		}
 		used, err := host.CarriesDefaultRoute(ctx, link.Index)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rocecap/rocecap/internal/cli"
 	"github.com/rocecap/rocecap/internal/craft"
@@ -21,6 +22,7 @@ import (
 type craftOptions struct {
 	streams cli.Streams
 	recipe  recipeFlags
+	flags   *pflag.FlagSet
 	count   int
 	file    string
 	write   string
@@ -54,6 +56,7 @@ accept is made when it is asked for. docs/craft.md tells more.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	o.flags = f
 	o.recipe.register(f)
 	f.IntVar(&o.count, "count", 1, "make `N` packets")
 	f.StringVarP(&o.file, "file", "f", "", "make the packets of the YAML script `FILE`; - is the standard input")
@@ -86,6 +89,15 @@ func (o *craftOptions) script(args []string) (script.Script, error) {
 		if len(args) > 0 {
 			return nil, errors.New("craft: an opcode and -f exclude each other")
 		}
+		if o.flags.Changed("count") {
+			return nil, errors.New("--count makes packets of an opcode; a file has repeat")
+		}
+		if err := describesPacket(o.flags); err != nil {
+			return nil, err
+		}
+		if err := spare(o.file, o.write); err != nil {
+			return nil, err
+		}
 		return readScript(o.streams, o.file)
 	}
 	if len(args) == 0 {
@@ -114,7 +126,7 @@ func readScript(s cli.Streams, name string) (script.Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := script.Parse(content, os.ReadFile)
+	list, err := script.Parse(content, readBytes)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -2,6 +2,8 @@ package roceinject
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -32,7 +34,15 @@ that carries a default route is refused without --yes-really.`,
 		Example: `  roceinject peer pingpong rc -i eth1 --ip 10.0.0.9
   roceinject peer pingpong ud -i eth1 --ip 10.0.0.9 10.0.0.2
   roceinject peer perftest write bw -i eth1 --ip 10.0.0.9 10.0.0.2
-  roceinject peer raw -i eth1 --ip 10.0.0.9`,
+  roceinject peer raw -i eth1 --ip 10.0.0.9 --remote other.json`,
+		RunE: func(_ *cobra.Command, args []string) error { // what no mode has taken
+			const modes = "pingpong, perftest, rping, ucmatose, udaddy or raw"
+			if len(args) > 0 {
+				return fmt.Errorf("there is no mode %q: %s", args[0], modes)
+			}
+			return errors.New("peer of what? " + modes)
+		},
+		DisableFlagsInUseLine: true,
 	}
 	cmd.AddCommand(newPeerPingPong(s), newPeerPerftest(s), newPeerRping(s), newPeerUcmatose(s), newPeerUdaddy(s), newPeerRaw(s))
 	return cmd

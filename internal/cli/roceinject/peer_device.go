@@ -2,12 +2,15 @@ package roceinject
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -85,6 +88,8 @@ func (o *peerDevice) check() error {
 		return fmt.Errorf("--timeout %d: want a code of 0 to 31", o.timeout)
 	case o.retry > 7 || o.rnrRetry > 7:
 		return errors.New("--retry and --rnr-retry: want 0 to 7")
+	case o.deadline < 0 || o.linger < 0:
+		return errors.New("--deadline and --linger: want no negative time")
 	}
 	return nil
 }
@@ -95,6 +100,19 @@ func (o *peerDevice) limit(ctx context.Context) (context.Context, context.Cancel
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, o.deadline, fmt.Errorf("not done after %v (--deadline)", o.deadline))
+}
+
+// cause is err, or, when the run's context ended, why it did.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	for _, end := range []error{context.DeadlineExceeded, context.Canceled, os.ErrDeadlineExceeded} { // the last one of TCP
+		if errors.Is(err, end) {
+			return context.Cause(ctx)
+		}
+	}
+	return err
 }
 
 // open makes the device, if that is safe.
@@ -162,13 +180,14 @@ func (o *peerDevice) options() (p endpoint.Options, err error) {
 	for _, text := range o.gateways {
 		gateway, err := netip.ParseAddr(text)
 		if err != nil {
-			return p, fmt.Errorf("--gateway: %w", err)
+			return p, fmt.Errorf("--gateway %s: want an IP address", text)
 		}
 		p.Gateways = append(p.Gateways, gateway)
 	}
 	if o.mac != "" {
-		if p.MAC, err = net.ParseMAC(o.mac); err != nil || len(p.MAC) != macLen {
-			return p, fmt.Errorf("--mac %s: want a MAC address", o.mac)
+		const group = 1 // bit of the first byte: it is no machine's own
+		if p.MAC, err = net.ParseMAC(o.mac); err != nil || len(p.MAC) != macLen || p.MAC[0]&group != 0 {
+			return p, fmt.Errorf("--mac %s: want the MAC address of one machine", o.mac)
 		}
 	}
 	if p.VLAN, err = parseVLAN(o.vlan); err != nil {
@@ -179,32 +198,55 @@ func (o *peerDevice) options() (p endpoint.Options, err error) {
 }
 
 func parseOwnAddress(text string) (netip.Prefix, error) {
-	if prefix, err := netip.ParsePrefix(text); err == nil {
-		return prefix, nil
-	}
-	addr, err := netip.ParseAddr(text)
+	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("--ip %s: want ADDRESS or ADDRESS/LENGTH", text)
+		addr, err := netip.ParseAddr(text)
+		if err != nil {
+			return netip.Prefix{}, fmt.Errorf("--ip %s: want ADDRESS or ADDRESS/LENGTH", text)
+		}
+		length := usualIPv6Subnet
+		if addr.Is4() {
+			length = usualIPv4Subnet
+		}
+		prefix = netip.PrefixFrom(addr, length)
 	}
-	if addr.Is4() {
-		return netip.PrefixFrom(addr, usualIPv4Subnet), nil
+	if !isOneMachine(prefix) {
+		return netip.Prefix{}, fmt.Errorf("--ip %s: no machine can have that address in its subnet of /%d", text, prefix.Bits())
 	}
-	return netip.PrefixFrom(addr, usualIPv6Subnet), nil
+	return prefix, nil
+}
+
+// isOneMachine reports whether an address is one that a machine can have: no
+// group, and neither the first nor the last of an IPv4 subnet, which are the
+// subnet itself and its broadcast (RFC 1122, 3.2.1.3).
+func isOneMachine(p netip.Prefix) bool {
+	addr := p.Addr()
+	if addr.IsMulticast() || addr.IsUnspecified() || addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		return false
+	}
+	const pairOfHosts = 31 // RFC 3021: both are hosts
+	if !addr.Is4() || p.Bits() >= pairOfHosts {
+		return true
+	}
+	a := addr.As4()
+	host := binary.BigEndian.Uint32(a[:]) << p.Bits()
+	return host != 0 && host != math.MaxUint32<<p.Bits()
 }
 
 func parseVLAN(text string) (*endpoint.VLAN, error) {
 	if text == "" {
 		return nil, nil
 	}
-	v := &endpoint.VLAN{}
-	_, err := fmt.Sscanf(text, "%d:%d", &v.ID, &v.Priority)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // no priority
+	idText, priorityText, both := strings.Cut(text, ":")
+	if !both {
+		priorityText = "0"
 	}
-	if err != nil || v.ID > 4095 || v.Priority > 7 {
+	id, err := strconv.ParseUint(idText, 0, 12)
+	priority, bad := strconv.ParseUint(priorityText, 0, 3)
+	if err != nil || bad != nil {
 		return nil, fmt.Errorf("--vlan %s: want ID or ID:PRIORITY, at most 4095 and 7", text)
 	}
-	return v, nil
+	return &endpoint.VLAN{ID: uint16(id), Priority: uint8(priority)}, nil
 }
 
 // safe refuses an interface that the machine's own traffic needs, and addresses

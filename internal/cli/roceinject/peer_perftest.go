@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/cli"
@@ -22,6 +23,7 @@ type perftestOptions struct {
 	connection string
 	atomic     string
 	cm         bool
+	flags      *pflag.FlagSet
 }
 
 func newPeerPerftest(s cli.Streams) *cobra.Command {
@@ -34,10 +36,11 @@ their _lat twins. The other end has to be started with the same flags;
 a flag that both have is named alike here, but for -i, -c and -u (--timeout).`,
 		Example: `  roceinject peer perftest send bw -i eth1 --ip 10.0.0.9
   roceinject peer perftest read lat -i eth1 --ip 10.0.0.9 -s 4096 10.0.0.2`,
-		Args: cobra.RangeArgs(2, 3),
+		Args: words(2, 3, "which test? send, write, read or atomic, and bw or lat"),
 		RunE: interruptible(o.run),
 	}
 	f := cmd.Flags()
+	o.flags = f
 	o.device.register(f)
 	o.tcp.register(f, perftest.Port)
 	t := &o.test
@@ -80,20 +83,32 @@ func (o *perftestOptions) check(verb, kind string) (err error) {
 	if t.MTU != 0 && !isPathMTU(t.MTU) {
 		return fmt.Errorf("--mtu %d: want 256, 512, 1024, 2048 or 4096", t.MTU)
 	}
+	if o.cm && t.Type != endpoint.RC {
+		return errors.New("-R: rdma_cm connects queue pairs of RC alone")
+	}
+	if n := len(o.device.addresses); n > 0 && (t.GID < 0 || t.GID >= n) {
+		return fmt.Errorf("--gid-index %d: want 0 to %d, one for each --ip", t.GID, n-1)
+	}
+	if t.QPs > maxPerftestQPs || t.TxDepth > maxDepth || t.RxDepth > maxDepth {
+		return fmt.Errorf("--qp and the depths: want at most %d and %d", maxPerftestQPs, maxDepth)
+	}
 	o.defaults()
 	return t.Check()
 }
 
+// maxPerftestQPs is more than any test needs.
+const maxPerftestQPs = 1 << 14
+
 // defaults fills in what the flags leave open, as the originals do.
 func (o *perftestOptions) defaults() {
 	t := &o.test
-	if t.Iterations == 0 {
+	if !o.flags.Changed("iters") {
 		t.Iterations = 1000
 		if t.Verb == perftest.Write && !t.Latency {
 			t.Iterations = 5000
 		}
 	}
-	if t.Size != 0 {
+	if o.flags.Changed("size") {
 		return
 	}
 	switch {
@@ -116,7 +131,7 @@ func (o *perftestOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.measure(ctx, dev, args[2:]), o.device.close(ctx, dev))
+	return errors.Join(cause(ctx, o.measure(ctx, dev, args[2:])), o.device.close(ctx, dev))
 }
 
 func (o *perftestOptions) measure(ctx context.Context, dev *endpoint.Device, hosts []string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/cli"
@@ -21,6 +22,7 @@ type pingPongOptions struct {
 	tcp    peerTCP
 	game   pingpong.Options
 	mtu    int
+	flags  *pflag.FlagSet
 }
 
 func newPeerPingPong(s cli.Streams) *cobra.Command {
@@ -33,10 +35,11 @@ do. The other end has to be told a GID, as with ibv_rc_pingpong -g 1, and the sa
 size and number of iterations.`,
 		Example: `  roceinject peer pingpong rc -i eth1 --ip 10.0.0.9 10.0.0.2
   roceinject peer pingpong srq -i eth1 --ip fd00::9 -n 100`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: words(1, 2, "which ping-pong? rc, uc, ud or srq"),
 		RunE: interruptible(o.run),
 	}
 	f := cmd.Flags()
+	o.flags = f
 	o.device.register(f)
 	o.tcp.register(f, pingpong.Port)
 	f.IntVarP(&o.game.Size, "size", "s", 0, "exchange messages of `N` bytes (default 4096, ud 1024)")
@@ -64,7 +67,7 @@ func (o *pingPongOptions) check(mode string) error {
 	if g.Shared = mode == "srq"; !g.Shared {
 		g.QPs = 1
 	}
-	if g.Size == 0 {
+	if !o.flags.Changed("size") {
 		g.Size = 4096
 		if mode == "ud" {
 			g.Size = 1024
@@ -75,11 +78,19 @@ func (o *pingPongOptions) check(mode string) error {
 		return fmt.Errorf("--mtu %d: want 256, 512, 1024, 2048 or 4096", o.mtu)
 	case g.Size < 1 || g.Size > 1<<30 || g.Iterations < 1:
 		return errors.New("--size and --iters: want at least 1, and no message over 1 GiB")
+	case g.QPs > maxPingPongQPs || g.RxDepth > maxDepth:
+		return fmt.Errorf("--num-qp and --rx-depth: want at most %d and %d", maxPingPongQPs, maxDepth)
 	case g.RxDepth < g.QPs || g.QPs < 1:
 		return errors.New("--rx-depth: want at least one receive for each queue pair, and --num-qp at least one of them")
 	}
 	return nil
 }
+
+// What is more is a slip of the pen, and would fill the memory.
+const (
+	maxPingPongQPs = 256 // as with ibv_srq_pingpong
+	maxDepth       = 1 << 16
+)
 
 // isPathMTU reports whether InfiniBand has such a path MTU.
 func isPathMTU(n int) bool { return n >= 256 && n <= 4096 && n&(n-1) == 0 }
@@ -131,7 +142,7 @@ func (o *pingPongOptions) play(ctx context.Context, dev *endpoint.Device, hosts 
 	}
 	o.say("  local address:  ", game.Local(), o.game.Type == endpoint.UD)
 	if err := o.meet(ctx, game, hosts); err != nil {
-		return report, err
+		return report, cause(ctx, err)
 	}
 	o.say("  remote address: ", game.Remote(), false)
 	result, err := game.Run(ctx)

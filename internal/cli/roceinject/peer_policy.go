@@ -1,6 +1,7 @@
 package roceinject
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,7 +58,9 @@ func flag(name, does string, field func(*decisions) *bool) decision {
 	return decision{name: name, does: does, set: func(d *decisions, value string) (err error) {
 		*field(d) = true
 		if value != "" {
-			*field(d), err = strconv.ParseBool(value)
+			if *field(d), err = strconv.ParseBool(value); err != nil {
+				err = errors.New("want true or false, or no value")
+			}
 		}
 		return err
 	}}
@@ -66,6 +69,9 @@ func flag(name, does string, field func(*decisions) *bool) decision {
 func amount(name, does string, field func(*decisions) *int) decision {
 	return decision{name: name, values: "N", does: does, set: func(d *decisions, value string) error {
 		n, err := strconv.ParseUint(value, 0, 31)
+		if err != nil {
+			err = errors.New("want a number, as in " + name + "=4")
+		}
 		*field(d) = int(n)
 		return err
 	}}

@@ -80,8 +80,33 @@ func (o *rawOptions) check() error {
 	if (o.file == "") == (o.gid == "") {
 		return errors.New("who is the other side? --qpn, --psn and --gid, or --remote FILE")
 	}
-	if o.peer.Memory < 8 || o.peer.Receives < 0 {
-		return errors.New("--memory and --rx-depth: want at least 8 bytes, and no negative number")
+	const most, mostReceives = 1 << 30, 1 << 10 // a receive has room for a megabyte
+	if o.peer.Memory < 8 || o.peer.Memory > most || o.peer.Receives < 0 || o.peer.Receives > mostReceives {
+		return fmt.Errorf("--memory and --rx-depth: want 8 bytes to 1 GiB, and 0 to %d receives", mostReceives)
+	}
+	return o.checkNumbers()
+}
+
+// checkNumbers refuses numbers that no packet can have, and a connection to nobody.
+func (o *rawOptions) checkNumbers() error {
+	const max24 = 1<<24 - 1
+	for _, n := range []struct {
+		flag  string
+		value uint32
+	}{{"own-qpn", o.peer.QPN}, {"own-psn", o.peer.PSN}, {"qpn", o.remote.QPN}, {"psn", o.remote.PSN}} {
+		if n.value > max24 {
+			return fmt.Errorf("--%s %#x: want a number of 24 bits", n.flag, n.value)
+		}
+	}
+	if o.gid == "" {
+		return nil
+	}
+	if o.remote.QPN == 0 && o.peer.Type != endpoint.UD {
+		return errors.New("which queue pair does the other side have? --qpn N")
+	}
+	var err error
+	if o.remote.GID, err = netip.ParseAddr(o.gid); err != nil {
+		return fmt.Errorf("--gid %s: want an IP address", o.gid)
 	}
 	return nil
 }
@@ -104,7 +129,7 @@ func (o *rawOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.talk(ctx, dev, steps), o.device.close(ctx, dev))
+	return errors.Join(cause(ctx, o.talk(ctx, dev, steps)), o.device.close(ctx, dev))
 }
 
 func (o *rawOptions) talk(ctx context.Context, dev *endpoint.Device, steps []raw.Step) error {
@@ -153,9 +178,7 @@ func (o *rawOptions) talk(ctx context.Context, dev *endpoint.Device, steps []raw
 // object there.
 func (o *rawOptions) otherSide() (raw.Side, error) {
 	if o.file == "" {
-		var err error
-		o.remote.GID, err = netip.ParseAddr(o.gid)
-		return o.remote, err
+		return o.remote, nil
 	}
 	in := o.device.streams.In
 	if o.file != "-" {

@@ -66,10 +66,7 @@ func (o *rdmaCM) during(ctx context.Context, hosts []string, run func(ctx contex
 	if err == nil {
 		err = run(ctx, dev, server)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		err = context.Cause(ctx)
-	}
-	return errors.Join(err, o.device.close(ctx, dev))
+	return errors.Join(cause(ctx, err), o.device.close(ctx, dev))
 }
 
 // listening runs something that serves a service.

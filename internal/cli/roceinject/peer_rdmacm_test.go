@@ -17,7 +17,7 @@ func TestPeersOfRDMACMRefuseWhatCannotBe(t *testing.T) {
 		{"rping --mtu 300 10.0.0.2", "--mtu 300"},
 		{"rping --mtu 1024", "the client chooses the path MTU"},
 		{"rping 10.0.0.2", "on which interface?"},
-		{"rping -i lo 10.0.0.2 10.0.0.3", "accepts at most 1 arg"},
+		{"rping -i lo 10.0.0.2 10.0.0.3", "one word too many"},
 		{"ucmatose -c 0 10.0.0.2", "at least one connection"},
 		{"ucmatose -S 0", "of 1 to"},
 		{"udaddy -i lo 10.0.0.2", "which address is the endpoint's own?"},

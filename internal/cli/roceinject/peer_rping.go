@@ -38,7 +38,7 @@ The exit code is 1 when -V finds that a text came back different.
 ` + rdmaCMHelp,
 		Example: `  roceinject peer rping -i eth1 --ip 10.0.0.9 -v -V -C 10 10.0.0.2
   roceinject peer rping -i eth1 --ip fd00::9 -v -P`,
-		Args: cobra.MaximumNArgs(1),
+		Args: words(0, 1, ""),
 		RunE: interruptible(o.run),
 	}
 	f := cmd.Flags()

@@ -30,7 +30,10 @@ func (o *peerTCP) register(f *pflag.FlagSet, port uint16) {
 func (o *peerTCP) meet(ctx context.Context, hosts []string) (net.Conn, error) {
 	conn, err := o.connect(ctx, hosts)
 	if err != nil {
-		return nil, errors.Join(err, context.Cause(ctx))
+		if cause := context.Cause(ctx); cause != nil { // whatever it broke
+			err = cause
+		}
+		return nil, err
 	}
 	context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 	return conn, nil

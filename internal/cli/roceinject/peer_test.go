@@ -3,6 +3,7 @@ package roceinject
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -39,7 +40,39 @@ func TestPeerRefusesWhatCannotBe(t *testing.T) {
 		{"pingpong rc -i lo --ip 10.0.0.9 --policy replay=maybe", "memory|refuse|altered"},
 		{"pingpong rc -i lo --ip 10.0.0.9 --policy ack-every=x", "ack-every=x"},
 		{"pingpong rc", "on which interface?"},
-		{"perftest send", "between 2 and 3"},
+		{"perftest send", "which test? send, write, read or atomic"},
+		{"pingpong", "which ping-pong?"},
+		{"pingpong rc a b", `"b" is one word too many`},
+		{"fly", `no mode "fly"`},
+		{"", "peer of what?"},
+		{"pingpong rc -i lo --ip 10.0.0.9 -s 0", "at least 1"},
+		{"pingpong rc -i lo --ip 10.0.0.9 -r 1000000000", "at most"},
+		{"pingpong srq -i lo --ip 10.0.0.9 -q 1000000 -r 1000000", "at most"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --deadline -1s", "no negative time"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --linger -1s", "no negative time"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --mac ff:ff:ff:ff:ff:ff", "one machine"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --mac 01:00:5e:00:00:01", "one machine"},
+		{"pingpong rc -i lo --ip 224.0.0.1", "no machine can have"},
+		{"pingpong rc -i lo --ip 0.0.0.0", "no machine can have"},
+		{"pingpong rc -i lo --ip ff02::1", "no machine can have"},
+		{"pingpong rc -i lo --ip 10.0.0.255", "in its subnet of /24"},
+		{"pingpong rc -i lo --ip 10.0.0.16/28", "in its subnet of /28"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --vlan 5:3x", "--vlan 5:3x"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --vlan 5:", "--vlan 5:"},
+		{"pingpong rc -i lo --ip 10.0.0.9 --policy credits=maybe", "true or false"},
+		{"perftest write bw -i lo --ip 10.0.0.9 -s 0", "1 byte"},
+		{"perftest write bw -i lo --ip 10.0.0.9 -n 0", "at least 1"},
+		{"perftest write bw -i lo --ip 10.0.0.9 -q 100000000", "at most"},
+		{"perftest write bw -i lo --ip 10.0.0.9 -x 1", "--gid-index 1"},
+		{"perftest write bw -i lo --ip 10.0.0.9 -R -c UC", "RC alone"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2", "--qpn N"},
+		{"raw -i lo --ip 10.0.0.9 --gid x --qpn 5", "--gid x"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 0x1000000", "24 bits"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 --own-psn 0x1000000", "24 bits"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 --memory 99999999999999", "1 GiB"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 -r 100000000", "receives"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 read=-1", "want a length"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 swap=1", "no number"},
 		{"perftest fly bw -i lo --ip 10.0.0.9", `no test of "fly"`},
 		{"perftest send it -i lo --ip 10.0.0.9", "bw or lat"},
 		{"perftest write bw -c UD -i lo --ip 10.0.0.9", "UD has SEND alone"},
@@ -48,8 +81,8 @@ func TestPeerRefusesWhatCannotBe(t *testing.T) {
 		{"perftest send bw -m 1000 -i lo --ip 10.0.0.9", "--mtu 1000"},
 		{"raw -i lo --ip 10.0.0.9", "who is the other side?"},
 		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --type xx", "--type xx"},
-		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 fly=1", `no operation "fly=1"`},
-		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 send=xyz", "hexadecimal"},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 fly=1", `no operation "fly=1"`},
+		{"raw -i lo --ip 10.0.0.9 --gid 10.0.0.2 --qpn 5 send=xyz", "hexadecimal"},
 	} {
 		var out bytes.Buffer
 		err := runPeer(strings.Fields(test.args), cli.Streams{Out: &out, Err: &out})
@@ -80,6 +113,34 @@ func TestPolicyHelpNamesEveryDecisionOnce(t *testing.T) {
 			t.Errorf("%s is there twice, or not in\n%v", d.name, err)
 		}
 		seen[d.name] = true
+	}
+}
+
+// TestTheEndOfTheTimeIsToldAsSuch whatever it broke: what waited for it has words
+// of its own.
+func TestTheEndOfTheTimeIsToldAsSuch(t *testing.T) {
+	why := errors.New("not done after 1s")
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	other := errors.New("other")
+	for _, test := range []struct {
+		ctx       context.Context
+		err, want error
+	}{
+		{ended, fmt.Errorf("read: %w", os.ErrDeadlineExceeded), why},
+		{ended, fmt.Errorf("recv: %w", context.DeadlineExceeded), why},
+		{ended, context.Canceled, why},
+		{ended, other, other},
+		{ended, nil, nil},
+		{t.Context(), os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
+		{t.Context(), context.DeadlineExceeded, context.DeadlineExceeded},
+	} {
+		if got := cause(test.ctx, test.err); got != test.want {
+			t.Errorf("%v: %v, want %v", test.err, got, test.want)
+		}
+	}
+	if _, err := (&peerTCP{listen: "127.0.0.1"}).meet(ended, nil); err != why {
+		t.Errorf("waiting for a client: %v, want %v", err, why)
 	}
 }
 

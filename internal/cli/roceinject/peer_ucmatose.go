@@ -31,7 +31,7 @@ the client as many. Both ends have to be told the same numbers.
 ` + rdmaCMHelp,
 		Example: `  roceinject peer ucmatose -i eth1 --ip 10.0.0.9 10.0.0.2
   roceinject peer ucmatose -i eth1 --ip fd00::9 -c 4 -C 100 -S 5000`,
-		Args: cobra.MaximumNArgs(1),
+		Args: words(0, 1, ""),
 		RunE: interruptible(o.run),
 	}
 	f := cmd.Flags()

@@ -31,7 +31,7 @@ lost do not come again: --deadline bounds how long an end waits for them.
 ` + rdmaCMHelp,
 		Example: `  roceinject peer udaddy -i eth1 --ip 10.0.0.9 10.0.0.2
   roceinject peer udaddy -i eth1 --ip fd00::9 -c 4 -C 100 -S 1000`,
-		Args: cobra.MaximumNArgs(1),
+		Args: words(0, 1, ""),
 		RunE: interruptible(o.run),
 	}
 	f := cmd.Flags()

@@ -3,8 +3,10 @@ package roceinject
 import (
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,6 +95,19 @@ func (o *recipeFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.trailer, "trailer", "", "`BYTES` behind the packet, such as an FCS")
 	f.StringArrayVar(&o.vlans, "vlan", nil, "put the packet into VLAN `ID` (repeatable, outermost first)")
 	f.StringVar(&o.vxlan, "vxlan", "", "put the packet into VXLAN `VNI`")
+}
+
+// describesPacket refuses flags that describe a packet where it comes from a file,
+// but for those that go with files too.
+func describesPacket(flags *pflag.FlagSet, but ...string) (err error) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(recipeFlags).register(own)
+	flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(but, f.Name) && own.Lookup(f.Name) != nil && err == nil {
+			err = fmt.Errorf("--%s describes a packet of an opcode; it does not go with one of a file", f.Name)
+		}
+	})
+	return err
 }
 
 func baseNames() string {
@@ -233,11 +248,27 @@ func edits(flag string, list []string) (edits []craft.Edit, err error) {
 // maxZeros bounds zero:N; no packet is longer.
 const maxZeros = 1 << 16
 
+// readBytes reads a file that becomes a part of a packet. It is not read further
+// than any packet reaches.
+func readBytes(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	const most = 1 << 20
+	content, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && len(content) > most {
+		err = fmt.Errorf("%s: more than %d bytes", name, most)
+	}
+	return content, err
+}
+
 // payload reads bytes as the flags give them.
 func payload(text string) ([]byte, error) {
 	switch {
 	case strings.HasPrefix(text, "@"):
-		return os.ReadFile(text[1:])
+		return readBytes(text[1:])
 	case strings.HasPrefix(text, "text:"):
 		return []byte(text[5:]), nil
 	case strings.HasPrefix(text, "zero:"):

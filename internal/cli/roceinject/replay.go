@@ -75,7 +75,7 @@ refused without --yes-really. Ctrl-C stops at once.`,
 		Example: `  roceinject replay rc.pcap -w other.pcap --map qp:0x11=0x2a --map ip:10.0.0.2=10.9.0.2
   roceinject replay rc.pcap -i veth0 --as 10.0.0.1 --timing 10x
   roceinject replay rc.pcap -i veth0 --as 10.0.0.1 --react --map qp:0x11=0x2a --map psn:0x11=0x500`,
-		Args: cobra.ExactArgs(1),
+		Args: words(1, 1, "replay which capture? One FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -104,7 +104,7 @@ func (o *replayOptions) run(ctx context.Context, name string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.spare(name); err != nil {
+	if err := spare(name, o.write); err != nil {
 		return err
 	}
 	rules, err := o.rules()
@@ -148,14 +148,14 @@ func (o *replayOptions) check() (err error) {
 	return err
 }
 
-// spare refuses to write over the capture that is read.
-func (o *replayOptions) spare(name string) error {
-	in, err := os.Stat(name)
-	if err != nil || o.write == "" {
+// spare refuses to write over the file that is read.
+func spare(in, out string) error {
+	read, err := os.Stat(in)
+	if err != nil || out == "" {
 		return nil // opening it says why
 	}
-	if out, err := os.Stat(o.write); err == nil && os.SameFile(in, out) {
-		return fmt.Errorf("%s would be written over while it is read", name)
+	if written, err := os.Stat(out); err == nil && os.SameFile(read, written) {
+		return fmt.Errorf("%s would be written over while it is read", in)
 	}
 	return nil
 }
@@ -273,7 +273,11 @@ func (o *replayOptions) speed() (float64, error) {
 	case "max":
 		return 0, nil
 	}
-	return parseTiming(o.timing)
+	speed, err := parseTiming(o.timing)
+	if err != nil {
+		err = fmt.Errorf("%w, or max", err)
+	}
+	return speed, err
 }
 
 // limit is the rate that is not exceeded: the one asked for, or one that spares

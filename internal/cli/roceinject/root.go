@@ -31,6 +31,19 @@ func Main(args []string, s cli.Streams) int {
 	return exitOK
 }
 
+// words is how many arguments a command takes; ask says what is missing.
+func words(least, most int, ask string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return errors.New(ask)
+		case len(args) > most:
+			return fmt.Errorf("%q is one word too many", args[most])
+		}
+		return nil
+	}
+}
+
 func newRoot(s cli.Streams) *cobra.Command {
 	root := cli.NewRoot(s, "roceinject", "Make RDMA packets and speak RDMA, right or wrong on purpose",
 		`roceinject makes packets of RoCEv1, RoCEv2, native InfiniBand and iWARP. Every

@@ -133,21 +133,11 @@ func (o *sendOptions) check(args []string) error {
 		return fmt.Errorf("--burst %d: want at least one packet", o.burst)
 	}
 	if len(args) == 0 {
-		return o.checkRecipe()
-	}
-	return nil
-}
-
-// checkRecipe refuses flags that describe a packet where it comes from a file.
-func (o *sendOptions) checkRecipe() (err error) {
-	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(recipeFlags).register(own)
-	o.flags.Visit(func(f *pflag.Flag) {
-		if f.Name != "smac" && f.Name != "dmac" && own.Lookup(f.Name) != nil && err == nil {
-			err = fmt.Errorf("--%s describes a packet of an opcode; it does not go with -f and -r", f.Name)
+		if err := describesPacket(o.flags, "smac", "dmac"); err != nil {
+			return err
 		}
-	})
-	return err
+	}
+	return spare(o.capture, o.write)
 }
 
 // script is what to make, of the flags or of a file.

@@ -81,7 +81,10 @@ func (o *sendOptions) report(s *sending, err error) error {
 		out = o.streams.Err
 	}
 	_, printed := fmt.Fprint(out, s.summary())
-	return errors.Join(err, s.problem(), printed)
+	if problem := s.problem(); !errors.Is(err, problem) { // else it is told already
+		err = errors.Join(err, problem)
+	}
+	return errors.Join(err, printed)
 }
 
 // summary is what was sent, and what not.

@@ -283,6 +283,32 @@ func TestADryRunPrintsEveryField(t *testing.T) {
 	}
 }
 
+// TestSendDoesNotWriteOverTheCaptureThatItReads as it once did.
+func TestSendDoesNotWriteOverTheCaptureThatItReads(t *testing.T) {
+	name := createWith(t, "in.pcap", capfile.Record{Data: make([]byte, 60), WireLen: 60, Link: wire.LinkEthernet, FCSLen: -1, Interface: -1})
+	before := captureOf(t, name)
+	if _, err := sendWith(t.Context(), "-r", name, "-w", name); err == nil || !strings.Contains(err.Error(), "written over") {
+		t.Errorf("error %v", err)
+	}
+	if after := captureOf(t, name); len(after) != len(before) {
+		t.Errorf("%d records of %d are left", len(after), len(before))
+	}
+}
+
+// TestARefusalIsToldOnce though the run ends with it, too.
+func TestARefusalIsToldOnce(t *testing.T) {
+	o := &sendOptions{streams: cli.Streams{Out: io.Discard}}
+	s := &sending{}
+	down := errors.New("the interface is down")
+	s.tally.refuse(1, down)
+	if err := o.report(s, errors.Join(down, nil)); err == nil || strings.Count(err.Error(), down.Error()) != 1 {
+		t.Errorf("%v", err)
+	}
+	if err := o.report(s, nil); !errors.Is(err, down) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestSendRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "send what?"},

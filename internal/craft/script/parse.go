@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,15 +18,12 @@ import (
 // Parse reads a script. read gives the contents of a payload's file; it is nil
 // where files are not allowed.
 func Parse(text []byte, read func(name string) ([]byte, error)) (Script, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	root, err := yamlnode.Root(text)
+	if root == nil {
 		return nil, err
 	}
-	if len(doc.Content) == 0 {
-		return nil, nil
-	}
 	p := &parser{read: read, seen: make(map[*yaml.Node]bool)}
-	return p.script(doc.Content[0])
+	return p.script(root)
 }
 
 type parser struct {
@@ -68,10 +66,14 @@ func (p *parser) script(n *yaml.Node) (Script, error) {
 // item reads a packet or a sequence. What the packet is made of comes first,
 // because settings need the headers to be there.
 func (p *parser) item(n *yaml.Node) (*Item, error) {
+	n = yamlnode.Resolve(n)
 	if n.Kind != yaml.MappingNode {
 		return nil, yamlnode.At(n, "want a packet: layers, or base and op, or a sequence")
 	}
 	item := &Item{Repeat: 1, at: placeOf(n), keys: make(map[string]place)}
+	if err := alone(n); err != nil {
+		return nil, err
+	}
 	var err error
 	switch layers, op, sequence := yamlnode.Find(n, "layers"), yamlnode.Find(n, "op"), yamlnode.Find(n, "sequence"); {
 	case sequence != nil:
@@ -89,6 +91,26 @@ func (p *parser) item(n *yaml.Node) (*Item, error) {
 	return item, yamlnode.Pairs(n, func(key string, k, v *yaml.Node) error {
 		item.keys[key] = placeOf(v)
 		return p.part(item, key, k, v)
+	})
+}
+
+// alone refuses a packet that is said in two ways, of which one would be lost.
+func alone(n *yaml.Node) error {
+	said := ""
+	return yamlnode.Pairs(n, func(key string, k, _ *yaml.Node) error {
+		way := key
+		switch key {
+		case "base":
+			way = "op"
+		case "layers", "op", "sequence":
+		default:
+			return nil
+		}
+		if said != "" && said != way {
+			return yamlnode.At(k, "%s and %s exclude each other", said, key)
+		}
+		said = way
+		return nil
 	})
 }
 
@@ -134,11 +156,11 @@ func (p *parser) part(item *Item, key string, k, v *yaml.Node) error {
 	case "trailer":
 		r.Trailer, err = p.bytes(v)
 	case "crc":
-		r.CRC, err = craft.ParseCRC(v.Value)
+		r.CRC, err = crc(v)
 	case "icrc":
-		r.ICRC, err = craft.ParseCRC(v.Value)
+		r.ICRC, err = crc(v)
 	case "vcrc":
-		r.VCRC, err = craft.ParseCRC(v.Value)
+		r.VCRC, err = crc(v)
 	case "pad":
 		r.Pad, err = number(v)
 	case "snap":
@@ -156,6 +178,13 @@ func (p *parser) part(item *Item, key string, k, v *yaml.Node) error {
 		err = yamlnode.At(v, "%s: %v", key, err)
 	}
 	return err
+}
+
+func crc(v *yaml.Node) (craft.CRC, error) {
+	if v.Kind != yaml.ScalarNode {
+		return craft.CRC{}, errors.New("want a value")
+	}
+	return craft.ParseCRC(v.Value)
 }
 
 // set sets a field of the innermost layer that has it.
@@ -205,6 +234,9 @@ func (p *parser) layer(item *Item, name string, k, v *yaml.Node) error {
 			return err
 		case "header_size":
 			n, err := number(v)
+			if least := wire.SpecOf(id).Len; err == nil && n < least {
+				return yamlnode.At(v, "header_size: the fields of %s alone take %d bytes", name, least)
+			}
 			r.Layers[i].Len = n
 			return wrap(v, err)
 		}
@@ -248,7 +280,9 @@ func counter(item *Item, layer int, f *wire.Field, v *yaml.Node) error {
 		}
 		switch key {
 		case "start":
-			c.Start = u
+			if c.Start = u; c.At(0) != u {
+				return yamlnode.At(v, "%s does not fit the %d bits of %s", v.Value, f.Bits, f.Name)
+			}
 		case "step":
 			c.Step = u
 		default:
@@ -334,6 +368,9 @@ func (p *parser) edits(v *yaml.Node) (edits []craft.Edit, err error) {
 			}
 			return err
 		})
+		if err == nil && (yamlnode.Find(c, "at") == nil || len(e.Bytes) == 0) {
+			err = yamlnode.At(c, "an edit has at and bytes")
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -376,5 +413,12 @@ func linkType(v *yaml.Node) (wire.LinkType, error) {
 		}
 	}
 	n, err := strconv.ParseUint(v.Value, 0, 16)
+	if err != nil {
+		names := make([]string, len(links))
+		for i, l := range links {
+			names[i] = l.name
+		}
+		err = fmt.Errorf("want one of %s, or a number", strings.Join(names, ", "))
+	}
 	return wire.LinkType(n), err
 }

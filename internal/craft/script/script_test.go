@@ -117,11 +117,28 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 		"hello":                                                      "line 1, column 1: want a list of packets",
 		"- op: iwarp send\n  base: rocev1":                           `line 2, column 9: base "rocev1" carries something else; there are iwarp, iwarp-ipv6`,
 		"- op: iwarp send\n  set: {iwarp_rdma.opcode: {start: 1}}":   "line 2, column 28: iwarp_rdma.opcode cannot count",
+		"- op: cnp\n  layers: [eth]":                                 "line 2, column 3: op and layers exclude each other",
+		"- layers: [eth]\n  base: rocev2":                            "line 2, column 3: layers and base exclude each other",
+		"- sequence: []\n  op: cnp":                                  "line 2, column 3: sequence and op exclude each other",
+		"- op: cnp\n  icrc: [wrong]":                                 "line 2, column 9: icrc: want a value",
+		"- op: cnp\n  raw: [{at: 5}]":                                "line 2, column 9: an edit has at and bytes",
+		"- op: cnp\n  edits: [{bytes: \"00\"}]":                      "line 2, column 11: an edit has at and bytes",
+		"- op: cnp\n  link: foo":                                     "line 2, column 9: link: want one of ethernet, ip, sll, sll2, erf, ipv4, ipv6, ipoib, infiniband, or a number",
+		"- op: cnp\n  set: {infiniband.bth.psn: {start: 0x1000000}}": "line 2, column 37: 0x1000000 does not fit the 24 bits of infiniband.bth.psn",
+		"- layers: [eth, {ip: {header_size: 3}}]":                    "line 1, column 36: header_size: the fields of ip alone take 20 bytes",
+		"- op: cnp\n---\n- op: cnp":                                  "line 3, column 1: a second document; want one",
+		"- &x {sequence: [*x]}":                                      "line 1, column 17: an alias cannot stand for a list of packets",
 		"- op: iwarp send\n  crc: maybe":                             "line 2, column 8: crc: \"maybe\": want auto, none, wrong, swapped, flip:BIT with a bit from 0 to 31, or a value of 32 bits",
 	} {
 		if _, err := Parse([]byte(text), nil); err == nil || err.Error() != want {
 			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+func TestAnAliasStandsForAPacket(t *testing.T) {
+	if frames := build(t, "- &x {op: cnp}\n- *x\n- sequence: [*x]"); len(frames) != 3 {
+		t.Errorf("%d packets", len(frames))
 	}
 }
 
@@ -131,6 +148,8 @@ func TestWhatCannotBeBuiltIsToldWithThePlaceOfItsKey(t *testing.T) {
 		"- op: rc send-only\n  edits:\n    - {at: 58, bytes: \"01\"}": "line 3, column 5: edits: bytes 58 to 59 lie outside the packet",
 		"- op: rc send-only\n  repeat: 2\n  pad: 70000":               "line 3, column 8: pad: 70000: want up to 65535 bytes",
 		"- layers: [eth, infiniband.bth]\n  icrc: auto":               "line 2, column 9: icrc: no rule says what it covers here; give its value, or none",
+		"- op: iwarp send\n  icrc: wrong":                             "line 2, column 9: icrc: the packet has none: it has no header infiniband.bth",
+		"- op: cnp\n  vcrc: wrong":                                    "line 2, column 9: vcrc: the packet has none: it has no header infiniband.lrh",
 		"- repeat: 1\n  layers: [eth, infiniband.bth]":                "line 1, column 3: icrc: no rule says what it covers here; give its value, or none",
 	} {
 		s, err := Parse([]byte(text), nil)

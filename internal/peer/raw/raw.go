@@ -43,8 +43,10 @@ type Peer struct {
 	dev            *endpoint.Device
 	qp             *endpoint.QP
 	sendCQ, recvCQ *endpoint.CQ
-	region         *endpoint.Region
-	memory         []byte // what is exposed, what is sent or read, what is received
+	region         *endpoint.Region // of exposed
+	exposed        []byte           // what the other side reaches, and nothing else
+	work           *endpoint.Region // of buffers
+	buffers        []byte           // what is sent or read, and what is received
 	psn            uint32
 	remote         Side
 	to             *endpoint.Address // of UD
@@ -54,10 +56,13 @@ type Peer struct {
 func New(dev *endpoint.Device, o Options) (*Peer, error) {
 	p := &Peer{Options: o, dev: dev, sendCQ: dev.CreateCQ(16), recvCQ: dev.CreateCQ(max(1, o.Receives))}
 	pd := dev.AllocPD()
-	p.memory = make([]byte, o.Memory+room*(1+o.Receives))
+	p.exposed, p.buffers = make([]byte, o.Memory), make([]byte, room*(1+o.Receives))
 	var err error
 	const access = endpoint.LocalWrite | endpoint.RemoteWrite | endpoint.RemoteRead | endpoint.RemoteAtomic
-	if p.region, err = pd.RegisterMemory(p.memory, access); err != nil {
+	if p.region, err = pd.RegisterMemory(p.exposed, access); err != nil {
+		return nil, err
+	}
+	if p.work, err = pd.RegisterMemory(p.buffers, endpoint.LocalWrite); err != nil {
 		return nil, err
 	}
 	if p.qp, err = dev.CreateQP(endpoint.QPOptions{
@@ -87,7 +92,7 @@ func (p *Peer) attributes(a *endpoint.Attributes) {
 }
 
 func (p *Peer) postReceive(slot int) error {
-	return p.qp.PostRecv(endpoint.RecvRequest{ID: uint64(slot), SGL: p.region.SGL(p.Memory+room*(1+slot), room)})
+	return p.qp.PostRecv(endpoint.RecvRequest{ID: uint64(slot), SGL: p.work.SGL(room*(1+slot), room)})
 }
 
 // Local is what the other side needs. The exposed memory can be read and
@@ -147,29 +152,44 @@ func ParseStep(text string, data func(string) ([]byte, error)) (s Step, err erro
 		s.Data, err = data(value)
 	case "read":
 		s.Op = endpoint.Read
-		s.Length, err = strconv.Atoi(value)
+		s.Length, err = length(value)
 	case "add":
 		s.Op = endpoint.FetchAdd
-		s.A, err = strconv.ParseUint(value, 0, 64)
+		s.A, err = operand(value)
 	case "swap":
 		s.Op = endpoint.CompareSwap
 		expected, fresh, _ := strings.Cut(value, ":")
-		var second error
-		s.A, err = strconv.ParseUint(expected, 0, 64)
-		s.B, second = strconv.ParseUint(fresh, 0, 64)
-		err = errors.Join(err, second)
+		if s.A, err = operand(expected); err == nil {
+			s.B, err = operand(fresh)
+		}
 	case "recv":
 		s.Op = endpoint.Receive
 	default:
 		return s, fmt.Errorf("there is no operation %q: send=DATA, write[@OFFSET]=DATA, read[@OFFSET]=LENGTH, add[@OFFSET]=N, swap[@OFFSET]=OLD:NEW, recv", text)
 	}
-	if err == nil && (len(s.Data) > room || s.Length < 0 || s.Length > room) {
+	if err == nil && len(s.Data) > room {
 		err = fmt.Errorf("more than %d bytes", room)
 	}
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", text, err)
 	}
 	return s, nil
+}
+
+func operand(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number of 64 bits", text)
+	}
+	return n, nil
+}
+
+func length(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 0, 32)
+	if err != nil || n > room {
+		return 0, fmt.Errorf("want a length of 0 to %d", room)
+	}
+	return int(n), nil
 }
 
 // Outcome is how a step ended.
@@ -189,12 +209,12 @@ func (p *Peer) Do(ctx context.Context, s Step) (Outcome, error) {
 	length := s.Length
 	switch s.Op {
 	case endpoint.Send, endpoint.Write:
-		length = copy(p.memory[p.Memory:], s.Data)
+		length = copy(p.buffers, s.Data)
 	case endpoint.FetchAdd, endpoint.CompareSwap:
 		length = 8
 	}
 	wr := endpoint.WorkRequest{
-		Op: s.Op, Flags: endpoint.Signaled, SGL: p.region.SGL(p.Memory, length),
+		Op: s.Op, Flags: endpoint.Signaled, SGL: p.work.SGL(0, length),
 		RemoteAddr: p.remote.VA + s.Offset, RKey: p.remote.RKey,
 		SwapAdd: s.A, To: p.to, DestQP: p.remote.QPN, QKey: p.remote.QKey,
 	}
@@ -210,7 +230,7 @@ func (p *Peer) Do(ctx context.Context, s Step) (Outcome, error) {
 	}
 	out := Outcome{Step: s.Text, Status: c.Status.String(), OK: c.Status == endpoint.Success, Bytes: length}
 	if out.OK && s.Op != endpoint.Send && s.Op != endpoint.Write {
-		out.Data = append(out.Data, p.memory[p.Memory:][:length]...)
+		out.Data = append(out.Data, p.buffers[:length]...)
 	}
 	return out, nil
 }
@@ -225,12 +245,12 @@ func (p *Peer) receive(ctx context.Context, s Step) (Outcome, error) {
 	if !out.OK {
 		return out, nil
 	}
-	out.Data = append(out.Data, p.memory[p.Memory+room*(1+int(c.ID)):][:c.Bytes]...)
+	out.Data = append(out.Data, p.buffers[room*(1+int(c.ID)):][:c.Bytes]...)
 	return out, p.postReceive(int(c.ID))
 }
 
 // Exposed is what the other side may have changed.
 func (p *Peer) Exposed() []byte {
 	p.dev.Stats() // takes the device's lock: what it wrote before is seen after
-	return append([]byte(nil), p.memory[:p.Memory]...)
+	return append([]byte(nil), p.exposed...)
 }

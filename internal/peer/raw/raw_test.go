@@ -88,6 +88,21 @@ func TestRefusedStepSaysWhy(t *testing.T) {
 	}
 }
 
+// TestTheOtherSideReachesWhatItWasToldAndNotAByteMore, least of all the buffers of
+// this side's own requests.
+func TestTheOtherSideReachesWhatItWasToldAndNotAByteMore(t *testing.T) {
+	for _, step := range []string{"read@64=1", "write@64=x", "read@60=5", "add@64=1", "write@1048640=x"} {
+		a, _ := pair(t, Options{Type: endpoint.RC, Memory: 64, Receives: 1})
+		if got := do(t, a, step); got.Status != endpoint.RemoteAccessError.String() {
+			t.Errorf("%+v, want a remote access error", got)
+		}
+	}
+	a, b := pair(t, Options{Type: endpoint.RC, Memory: 64, Receives: 1})
+	if got := do(t, a, "write@63=x"); !got.OK || b.Exposed()[63] != 'x' {
+		t.Errorf("%+v: %q", got, b.Exposed())
+	}
+}
+
 func TestDatagramsGoByHand(t *testing.T) {
 	a, b := pair(t, Options{Type: endpoint.UD, Memory: 64, Receives: 1, QKey: 7})
 	do(t, a, "send=hello")

@@ -35,12 +35,15 @@ type Options struct {
 	Change func(*endpoint.Attributes)
 }
 
+// mostConnections is more than any test needs.
+const mostConnections = 1 << 16
+
 // Check says what cannot be.
 func (o *Options) Check() error {
 	const most = 1 << 30
 	switch {
-	case o.Connections < 1:
-		return errors.New("at least one connection")
+	case o.Connections < 1 || o.Connections > mostConnections:
+		return fmt.Errorf("at least one connection, and at most %d", mostConnections)
 	case o.Count < 0 || o.Size < 1 || o.Size > most:
 		return fmt.Errorf("no fewer than 0 messages, of 1 to %d bytes", most)
 	}

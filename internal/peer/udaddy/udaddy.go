@@ -56,11 +56,14 @@ type path struct {
 	qpn, qkey      uint32
 }
 
+// mostPaths is more than any test needs.
+const mostPaths = 1 << 16
+
 // New makes an end without paths.
 func New(dev *endpoint.Device, o Options) (*End, error) {
 	switch {
-	case o.Connections < 1:
-		return nil, errors.New("at least one path")
+	case o.Connections < 1 || o.Connections > mostPaths:
+		return nil, fmt.Errorf("at least one path, and at most %d", mostPaths)
 	case o.Count < 0 || o.Size < 1:
 		return nil, errors.New("no fewer than 0 messages, of at least 1 byte")
 	case o.Size > dev.MTU():
