@@ -154,6 +154,7 @@ func (e *end) mayFailReceive(status Status) string {
 	switch {
 	case status == FlushError && e.q.State() == Error:
 	case !again && e.peer.poisoned() && (status == LocalLengthError || status == RemoteInvalidRequest):
+	case !again && e.peer.poisoned() && status == LocalOperationError && e.policy.LongSendOperational:
 	default:
 		return "no reason for the failure of a receive request"
 	}

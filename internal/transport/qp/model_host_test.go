@@ -373,7 +373,7 @@ func randomPolicy(d dice) Policy {
 	p := Policy{
 		SilentDuplicates: some(), StrictReplay: some(), RecycleDepth: some(), Credits: some(), ClearMigReq: some(),
 		DefaultPKey: some(), RepeatNak: some(), IgnoreUnknown: some(), NakInvalidate: some(), ExtraAck: some(),
-		EchoCongestion: some(), HonourCredits: some(), InfiniteRetry7: !some(), AcceptGhostAck: some(), FatalReserved: some(),
+		EchoCongestion: some(), LongSendOperational: some(), HonourCredits: some(), InfiniteRetry7: !some(), AcceptGhostAck: some(), FatalReserved: some(),
 		AckEvery: pick(d, 0, 0, 1, 3, 1000), MaxUnacked: pick(d, 0, 0, 0, 1, 2, 16, 1000),
 	}
 	if some() {

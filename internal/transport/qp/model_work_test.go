@@ -367,6 +367,9 @@ func (e *end) makePoison(s *work) bool {
 		}
 	case 9:
 		s.wr.Op, s.fails = Send, []Status{RemoteInvalidRequest}
+		if e.peer.policy.LongSendOperational {
+			s.fails = []Status{RemoteOperationError}
+		}
 		s.wr.SGL = e.host.sgl(d, 0, modelBuffer+1, 1)
 	}
 	s.signaled = true

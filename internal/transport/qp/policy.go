@@ -34,6 +34,11 @@ type Policy struct {
 	// IgnoreUnknown drops packets of an operation that the service does not
 	// have (rxe). By default the RC responder says invalid request.
 	IgnoreUnknown bool
+	// LongSendOperational answers a SEND that is longer than the receive request
+	// with a NAK "remote operational error", and ends the request in a local
+	// operation error (rxe). By default it is an invalid request (class C) and a
+	// local length error.
+	LongSendOperational bool
 	// NakInvalidate answers a SEND with invalidate of a bad key with a NAK
 	// (irdma); by default there is none (class J, IBTA 9.9.3).
 	NakInvalidate bool

@@ -119,7 +119,7 @@ func (r *responder) checkLength(q *QP, req *incoming) fault {
 	}
 	switch req.family {
 	case sends:
-		return r.checkSendLength(uint64(n))
+		return r.checkSendLength(q, uint64(n))
 	case writes:
 		return r.checkWriteLength(req, uint32(n))
 	case atomicWrites: // oA19-28
@@ -137,14 +137,18 @@ func (r *responder) checkLength(q *QP, req *incoming) fault {
 	return fault{}
 }
 
-func (r *responder) checkSendLength(n uint64) fault {
+func (r *responder) checkSendLength(q *QP, n uint64) fault {
 	switch {
 	case r.message.done+n > maxMessage:
 		return invalid("longer than 2^31")
-	case r.message.done+n > r.held.size:
-		return fault{kind: invalidRequest, status: LocalLengthError, cause: "longer than the receive request"}
+	case r.message.done+n <= r.held.size:
+		return fault{}
 	}
-	return fault{}
+	f := fault{kind: invalidRequest, status: LocalLengthError, cause: "longer than the receive request"}
+	if q.cfg.Policy.LongSendOperational && q.cfg.Type.Reliable() {
+		f.kind, f.status = remoteOperation, LocalOperationError
+	}
+	return f
 }
 
 // checkWriteLength wants payloads that sum up to what the RETH says.
