@@ -50,7 +50,7 @@ func (d *Device) management() (*agent, error) {
 	}
 	a := &agent{
 		device:    d,
-		manager:   cm.New(cm.DefaultConfig(d.guid(), d.rng.Uint64())),
+		manager:   cm.New(d.managerConfig()),
 		memory:    make([]byte, managementRecv*madRoom),
 		exchanges: map[cm.ConnID]*exchange{},
 		listeners: map[Service]*Listener{},
@@ -77,6 +77,16 @@ func (d *Device) management() (*agent, error) {
 	}
 	d.agent = a
 	return a, nil
+}
+
+// maxPeerTimeout is the code of the longest time that a peer may ask for: 69 s,
+// which is what Linux asks for in an MRA (CMA_CM_MRA_SETTING).
+const maxPeerTimeout = 24
+
+func (d *Device) managerConfig() cm.Config {
+	c := cm.DefaultConfig(d.guid(), d.rng.Uint64())
+	c.MaxPeerTimeout = maxPeerTimeout
+	return c
 }
 
 // guid is an EUI-64 of the MAC address, as Linux makes node GUIDs of RoCE
@@ -226,7 +236,7 @@ func (d *Device) wait(ctx context.Context, x *exchange) (cm.Event, error) {
 	case <-ctx.Done():
 		return cm.Event{}, ctx.Err()
 	case <-d.done:
-		return cm.Event{}, ErrClosed
+		return cm.Event{}, d.ended()
 	}
 }
 

@@ -56,6 +56,7 @@ func pump(b *testing.B, x, y *side, size int) {
 	after := y.dev.Stats()
 	if extra := float64(after.ReceivedPackets-before.ReceivedPackets) - packets; extra > 0 {
 		b.ReportMetric(extra/packets, "again/packet")
+		b.ReportMetric(float64(after.RingDropped-before.RingDropped)/packets, "dropped/packet")
 	}
 }
 

@@ -46,11 +46,11 @@ func (d *Device) marked(q *QP, a *arrival) {
 	if d.notifier == nil || to == nil || !d.notifier.CE(d.now, a.src, q.QPN()) {
 		return
 	}
-	place, err := d.reserve()
-	if err != nil {
-		return
-	}
+	place, _ := d.reserve()
 	head := copy(place, to.Head)
+	if d.moved {
+		d.redirect(place, to)
+	}
 	frame := place[:head+wire.BTHLen+wire.CNPLen+icrc.Len]
 	clear(frame[head:])
 	bth := wire.BTH(frame[head:])

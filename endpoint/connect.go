@@ -34,7 +34,8 @@ type ConnOptions struct {
 	SourcePort uint16
 	// Change changes the attributes with which the queue pair is connected. What
 	// they have for retries, path MTU and numbers of READs is told to the other
-	// side; what it has agreed to is not asked about again.
+	// side; what it has agreed to is not asked about again. To Dial, a Timeout of 0
+	// is the one that the other side answers with.
 	Change func(*Attributes)
 }
 
@@ -88,7 +89,7 @@ type Conn struct {
 
 func (d *Device) newConn(id cm.ConnID, q *QP, e *cm.Event) *Conn {
 	return &Conn{
-		QP: q, Remote: Remote{QPN: e.Remote.QPN, PSN: q.psn, GID: e.Peer.GID},
+		QP: q, Remote: Remote{QPN: e.Remote.QPN, PSN: q.firstPSN(), GID: e.Peer.GID},
 		Private: e.PrivateData(), device: d, id: id, done: make(chan struct{}),
 	}
 }
@@ -125,7 +126,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-c.device.done:
-		return ErrClosed
+		return c.device.ended()
 	}
 }
 
@@ -136,14 +137,17 @@ func (d *Device) Dial(ctx context.Context, peer netip.Addr, service Service, q *
 	if err != nil {
 		return nil, err
 	}
-	attr := q.attributes(Remote{PSN: q.psn})
-	attr.Address = address
+	attr := q.attributes(Remote{PSN: q.firstPSN()})
+	attr.Address, attr.Timeout = address, 0 // so that Change says whether one is wished
 	if o.Change != nil {
 		o.Change(&attr)
 	}
 	var x *exchange
 	var id cm.ConnID
 	if err := d.with(func(a *agent) (err error) {
+		if err = q.connectable(d); err != nil {
+			return err
+		}
 		if id, err = a.manager.Connect(d.now, d.request(q, service, address, &attr, &o)); err == nil {
 			x = a.follow(id)
 		}
@@ -153,7 +157,7 @@ func (d *Device) Dial(ctx context.Context, peer netip.Addr, service Service, q *
 	}
 	conn, err := d.established(ctx, x, id, q, attr)
 	if err != nil {
-		d.abandon(id)
+		d.abandon(id, nil)
 		return nil, err
 	}
 	return conn, nil
@@ -222,14 +226,18 @@ func (d *Device) established(ctx context.Context, x *exchange, id cm.ConnID, q *
 	if err != nil {
 		return nil, err
 	}
+	wished := attr.Timeout
 	agree(&attr, &e)
+	if wished != 0 {
+		attr.Timeout = wished
+	}
 	conn := d.newConn(id, q, &e)
 	err = d.with(func(a *agent) error {
-		if err := q.start(attr); err != nil {
+		if err := q.start(d, attr); err != nil {
 			return err
 		}
 		x.conn = conn
-		return a.manager.Establish(id, nil)
+		return q.unless(a.manager.Establish(id, nil))
 	})
 	return conn, err
 }
@@ -244,9 +252,27 @@ func agree(a *Attributes, e *cm.Event) {
 	a.Timeout = e.ACKTimeout
 }
 
-// start brings a queue pair in RESET or INIT to RTS.
-func (q *QP) start(attr Attributes) error {
+// connectable says why connection management cannot connect a queue pair of the
+// device's, nil if it can.
+func (q *QP) connectable(d *Device) error {
+	if q.device != d {
+		return errForeign
+	}
 	if err := q.usable(); err != nil {
+		return err
+	}
+	if t := q.Type(); t != RC && t != UC {
+		return fmt.Errorf("a queue pair of type %v is not connected so", t)
+	}
+	if s := q.engine.State(); s != Reset && s != Init {
+		return &StateError{State: s, Reason: "connected already"}
+	}
+	return nil
+}
+
+// start brings a queue pair in RESET or INIT to RTS.
+func (q *QP) start(d *Device, attr Attributes) error {
+	if err := q.connectable(d); err != nil {
 		return err
 	}
 	states := []State{Init, RTR, RTS}
@@ -261,10 +287,23 @@ func (q *QP) start(attr Attributes) error {
 	return nil
 }
 
-// abandon ends what was not established, or not waited for.
-func (d *Device) abandon(id cm.ConnID) {
+// unless takes a queue pair that has been connected to the error state if there is
+// an error after all, which it returns. So does rdma_cm (cma_modify_qp_err).
+func (q *QP) unless(err error) error {
+	if err != nil && !q.destroyed {
+		_ = q.modify(Error, Attributes{})
+	}
+	return err
+}
+
+// abandon ends what was not established, or not waited for, and with it the queue
+// pair that was connected for it, if any.
+func (d *Device) abandon(id cm.ConnID, q *QP) {
 	_ = d.with(func(a *agent) error {
 		delete(a.exchanges, id)
+		if q != nil && !q.destroyed {
+			_ = q.modify(Error, Attributes{})
+		}
 		return a.manager.Abort(d.now, id)
 	})
 }
@@ -299,7 +338,7 @@ func (d *Device) Lookup(ctx context.Context, peer netip.Addr, service Service, o
 	}
 	e, err := d.wait(ctx, x)
 	if err != nil {
-		d.abandon(id)
+		d.abandon(id, nil)
 		return nil, err
 	}
 	return &Datagram{To: address, QPN: e.Remote.QPN, QKey: e.Remote.QKey, Private: e.PrivateData()}, nil

@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -192,4 +193,82 @@ func TestARequestForALargerPathMTUThanTheLinksIsRefused(t *testing.T) {
 	if err := <-accepted; err == nil {
 		t.Error("accepted")
 	}
+}
+
+// Dial waits with the timeout that the other side names, unless told otherwise.
+func TestAWishedTimeoutWins(t *testing.T) {
+	for _, wished := range []uint8{0, 11, 14} {
+		left, right := options(1500)
+		a, b := newSide(t, openDevice(t, left), endpoint.RC, 64), newSide(t, openDevice(t, right), endpoint.RC, 64)
+		change := endpoint.ConnOptions{Change: func(a *endpoint.Attributes) {
+			if wished != 0 {
+				a.Timeout = wished
+			}
+		}}
+		l, err := b.dev.Listen(endpoint.TCPPort(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted := make(chan error, 1)
+		go func() {
+			r, err := l.Accept(within(t))
+			if err == nil {
+				_, err = r.Accept(within(t), b.qp, change)
+			}
+			accepted <- err
+		}()
+		if _, err = a.dev.Dial(within(t), b.dev.GID(0), endpoint.TCPPort(1), a.qp, change); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-accepted; err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*side{a, b} {
+			got := s.qp.Attributes().Timeout
+			if wished != 0 && got != wished || wished == 0 && got < 15 {
+				t.Errorf("timeout %d, wished %d", got, wished)
+			}
+		}
+	}
+}
+
+func TestAQueuePairThatIsConnectedIsNotConnectedAgain(t *testing.T) {
+	a, b, _, _ := dialled(t, endpoint.RC, 0)
+	_, err := a.dev.Dial(within(t), b.dev.GID(0), endpoint.TCPPort(18515), a.qp, endpoint.ConnOptions{})
+	if err == nil || a.qp.State() != endpoint.RTS {
+		t.Errorf("%v, and it is in %v", err, a.qp.State())
+	}
+	datagrams := newSide(t, a.dev, endpoint.UD, 64)
+	if _, err := a.dev.Dial(within(t), b.dev.GID(0), endpoint.TCPPort(18515), datagrams.qp, endpoint.ConnOptions{}); err == nil {
+		t.Error("a UD queue pair was connected")
+	}
+}
+
+// A peer that sends a REQ and then no RTU leaves no queue pair that could send.
+func TestAConnectionThatIsNotWaitedForEndsItsQueuePair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left, right := options(1500)
+		a, b := newSide(t, openDevice(t, left), endpoint.RC, 64), newSide(t, openDevice(t, right), endpoint.RC, 64)
+		l, err := b.dev.Listen(endpoint.TCPPort(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dialled := make(chan error)
+		go func() {
+			_, err := a.dev.Dial(t.Context(), b.dev.GID(0), endpoint.TCPPort(1), a.qp, endpoint.ConnOptions{})
+			dialled <- err
+		}()
+		r, err := l.Accept(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.dev.Close()
+		<-dialled
+		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := r.Accept(waiting, b.qp, endpoint.ConnOptions{}); err == nil || b.qp.State() == endpoint.RTS {
+			t.Errorf("%v, and the queue pair is in %v", err, b.qp.State())
+		}
+		_ = b.dev.Close()
+	})
 }

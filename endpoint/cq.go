@@ -20,7 +20,8 @@ type CQ struct {
 }
 
 // CreateCQ makes a completion queue for so many completions. One that has no
-// room for another is broken, as with verbs, which AsyncCQError tells.
+// room for another is broken, as with verbs: AsyncCQError tells it, and the queue
+// pair whose completion is lost goes to the error state.
 func (d *Device) CreateCQ(capacity int) *CQ {
 	d.lock()
 	defer d.unlock()
@@ -77,6 +78,8 @@ func (c *CQ) Next(ctx context.Context) (Completion, error) {
 	return one[0], nil
 }
 
+func (c *CQ) foreign(d *Device) bool { return c != nil && c.device != d }
+
 func (c *CQ) signal() {
 	select {
 	case c.ready <- struct{}{}:
@@ -84,18 +87,12 @@ func (c *CQ) signal() {
 	}
 }
 
-// push adds a completion and reports whether the queue has just broken.
-func (c *CQ) push(done Completion) (broken bool) {
+// push adds a completion, if there is room.
+func (c *CQ) push(done Completion) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == c.capacity {
-		broken = !c.lost
-		c.lost = true
-		if c.err == nil {
-			c.err = ErrCQOverrun
-		}
-		c.signal()
-		return broken
+		return false
 	}
 	if c.n == len(c.ring) {
 		c.grow()
@@ -108,7 +105,17 @@ func (c *CQ) push(done Completion) (broken bool) {
 	if c.n++; c.n == 1 {
 		c.signal()
 	}
-	return false
+	return true
+}
+
+// overrun breaks the queue and reports whether it was whole before.
+func (c *CQ) overrun() bool {
+	c.mu.Lock()
+	before := c.lost
+	c.lost = true
+	c.mu.Unlock()
+	c.fail(ErrCQOverrun)
+	return !before
 }
 
 // grow doubles the ring up to the capacity: 10,000 idle queues take little.

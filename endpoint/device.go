@@ -17,6 +17,7 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/udplink"
 	"github.com/rocecap/rocecap/internal/transport/dcqcn"
 	"github.com/rocecap/rocecap/internal/transport/mr"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 var (
@@ -56,7 +57,9 @@ type Device struct {
 	pairs      map[uint32]*QP
 	shared     map[uint32]*SRQ
 	queues     map[*CQ]struct{}
+	groups     map[netip.Addr][]*QP // members of multicast groups
 	neighbours neighbours
+	moved      bool // some neighbour's MAC address is not what it once was
 	out        sender
 	loopback   loopback
 	timers     timers
@@ -65,13 +68,13 @@ type Device struct {
 	notifier   *dcqcn.Notifier
 	rates      *dcqcn.Params
 	stats      Stats
-	closed     error
+	closed     error // why it works no more
 }
 
 // Open makes a device.
 func Open(o Options) (*Device, error) {
-	if len(o.Addresses) == 0 {
-		return nil, ErrNoAddress
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	if o.Seed == 0 {
 		var seed [8]byte
@@ -113,9 +116,20 @@ func openLink(o *Options) (Link, error) {
 		o.MAC = link.MAC()
 		return link, nil
 	}
-	// Promiscuous: the device's MAC address is not the interface's.
-	return nic.Open(nic.Options{Interface: o.Interface, Promiscuous: true, IgnoreOutgoing: true})
+	return nic.Open(nic.Options{
+		Interface:   o.Interface,
+		Promiscuous: true, // the device's MAC address is not the interface's
+		RingBytes:   receiveRing, SendRingBytes: sendRing,
+		IgnoreOutgoing: true,
+	})
 }
+
+// The memory shared with the kernel. At MTU 4096 a received frame takes 8 KB of
+// it, and 1,000 are soon under way.
+const (
+	receiveRing = 16 << 20
+	sendRing    = 4 << 20
+)
 
 func newDevice(o Options, link Link) (*Device, error) {
 	d := &Device{
@@ -129,6 +143,7 @@ func newDevice(o Options, link Link) (*Device, error) {
 		pairs:   map[uint32]*QP{},
 		shared:  map[uint32]*SRQ{},
 		queues:  map[*CQ]struct{}{},
+		groups:  map[netip.Addr][]*QP{},
 	}
 	if err := d.setMAC(); err != nil {
 		return nil, err
@@ -150,6 +165,7 @@ func newDevice(o Options, link Link) (*Device, error) {
 	d.neighbours = neighbours{}
 	d.timers.clock = time.NewTimer(time.Hour)
 	d.timers.clock.Stop()
+	d.out.nowhere = make([]byte, wire.EthernetLen+wire.VLANLen+link.MTU())
 	d.out.writer, err = link.Writer()
 	return d, err
 }
@@ -186,31 +202,6 @@ func largestMTU(link int) int {
 		}
 	}
 	return 0
-}
-
-// Close ends the device. Everything that waits returns ErrClosed; peers are told
-// nothing.
-func (d *Device) Close() error {
-	err := ErrClosed
-	d.closing.Do(func() { err = d.close() })
-	return err
-}
-
-func (d *Device) close() error {
-	err := d.link.Close() // who waits for it holds the lock
-	d.mu.Lock()
-	d.closed = ErrClosed
-	close(d.done)
-	close(d.events)
-	for c := range d.queues {
-		c.fail(ErrClosed)
-	}
-	d.mu.Unlock()
-	d.workers.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.out.writer.Close()
-	return errors.Join(err, d.recorder.close())
 }
 
 // GID is the address of an index, not valid if there is none.
@@ -264,6 +255,9 @@ func (d *Device) unlock() {
 	if d.closed == nil {
 		d.pump()
 		d.arm()
+	}
+	if d.out.gone != nil {
+		d.lose(d.out.gone)
 	}
 	d.mu.Unlock()
 }

@@ -97,7 +97,7 @@ func TestQuestionsForOthersAreNotAnswered(t *testing.T) {
 }
 
 // waitFor waits until the counts are as wanted.
-func waitFor(t *testing.T, dev *endpoint.Device, ok func(endpoint.Stats) bool) {
+func waitFor(t testing.TB, dev *endpoint.Device, ok func(endpoint.Stats) bool) {
 	t.Helper()
 	for ctx := within(t); !ok(dev.Stats()); runtime.Gosched() {
 		if ctx.Err() != nil {
@@ -121,39 +121,6 @@ func TestAnUnknownNeighbourIsAskedForUntilTheDeadline(t *testing.T) {
 		}
 		_ = dev.Close()
 	})
-}
-
-func TestPacketsForOtherSubnetsGoToTheGateway(t *testing.T) {
-	dev, link, w := wired(t, func(o *endpoint.Options) {
-		o.Gateways = []netip.Addr{netip.MustParseAddr("10.0.0.254")}
-	})
-	made := make(chan error, 1)
-	go func() {
-		ah, err := dev.CreateAH(within(t), endpoint.Address{DGID: netip.MustParseAddr("192.168.5.5")})
-		if err == nil && !bytes.Equal(ah.Head[:6], []byte{2, 0, 0, 0, 0, 0xfe}) {
-			err = errors.New("another MAC address")
-		}
-		made <- err
-	}()
-	var batch nic.Batch
-	if err := link.Receive(&batch, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	request := wire.ARP(batch.Frames[0].Data[wire.EthernetLen:])
-	if request.TargetIP() != netip.MustParseAddr("10.0.0.254") {
-		t.Errorf("asked for %v", request.TargetIP())
-	}
-	reply := bytes.Clone(batch.Frames[0].Data)
-	copy(reply, dev.MAC())
-	arp := wire.ARP(reply[wire.EthernetLen : wire.EthernetLen+wire.ARPLen])
-	arp.SetOperation(wire.ARPReply)
-	arp.SetSenderMAC([6]byte{2, 0, 0, 0, 0, 0xfe})
-	arp.SetSenderIP([4]byte{10, 0, 0, 254})
-	arp.SetTargetIP([4]byte{10, 0, 0, 1})
-	put(t, w, reply)
-	if err := <-made; err != nil {
-		t.Error(err)
-	}
 }
 
 func TestVLANTagsAndPrioritiesAreUsed(t *testing.T) {
@@ -421,21 +388,6 @@ func TestCutFramesAreDropped(t *testing.T) {
 	// Of ARP's 60 bytes the last 18 are only padding.
 	if s := dev.Stats(); s.NeighbourAnswers != 18 {
 		t.Errorf("%d answers", s.NeighbourAnswers)
-	}
-}
-
-func TestANeighbourThatMovesIsFollowed(t *testing.T) {
-	dev, _, w := wired(t, nil)
-	at := func(mac byte, target string) []byte {
-		q := host.Question{MAC: host.MAC{2, 0, 0, 0, 0, mac}, IP: netip.MustParseAddr("10.0.0.9"), Target: netip.MustParseAddr(target)}
-		return q.Append(nil)
-	}
-	put(t, w, at(1, "10.0.0.1")) // asks the device, and is known from now on
-	put(t, w, at(2, "10.0.0.9")) // announces itself
-	waitFor(t, dev, func(s endpoint.Stats) bool { return s.ReceivedFrames == 2 })
-	ah, err := dev.CreateAH(within(t), endpoint.Address{DGID: netip.MustParseAddr("10.0.0.9")})
-	if err != nil || !bytes.Equal(ah.Head[:6], []byte{2, 0, 0, 0, 0, 2}) {
-		t.Errorf("%v, %v", ah, err)
 	}
 }
 

@@ -33,8 +33,10 @@
 //
 // All methods may be called from any goroutine. BeforeSend and Trace are called
 // while the device is locked: they must not wait, and not call the device.
+// AfterReceive may, all but Close.
 //
 // # Limitations
 //
-// No path migration, no multicast, no RoCEv1, and no fragments of IP.
+// No path migration, no RoCEv1, no fragments of IP, and no IGMP or MLD for the
+// groups that queue pairs are attached to.
 package endpoint

@@ -121,7 +121,9 @@ func (d *Device) echoV6(from host.MAC, body []byte) {
 	d.send(frame)
 }
 
-// advertisement reads the answer to a question of the device's.
+// advertisement reads the answer to a question of the device's, or that a
+// neighbour has moved. One without the flag "override" tells only what was not
+// known (RFC 4861, 7.2.5).
 func (d *Device) advertisement(from host.MAC, ip wire.IPv6Header, message []byte) {
 	if len(message) < ndOptions {
 		d.stats.Malformed++
@@ -129,12 +131,12 @@ func (d *Device) advertisement(from host.MAC, ip wire.IPv6Header, message []byte
 	}
 	target := netip.AddrFrom16([16]byte(message[ndTarget:ndOptions]))
 	n := d.neighbours[target]
-	if n == nil || n.question.Target != target {
-		return // not asked for
+	if n == nil || n.told && message[4]&ndOverride == 0 {
+		return
 	}
 	frame := d.answerTo(from, wire.EtherTypeIPv6, append(ip[:len(ip):len(ip)], message...))
 	wire.Ethernet(frame).SetSrc(from)
-	if mac, ok := n.question.Answer(frame); ok {
+	if mac, ok := (host.Question{Target: target}).Answer(frame); ok {
 		d.learn(target, mac)
 	}
 }

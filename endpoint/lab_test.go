@@ -103,7 +103,7 @@ func (p *verbsPeer) sync() {
 }
 
 // meet connects the queue pair to the peer's, as its class Peer does.
-func (p *verbsPeer) meet(rnrRetry uint8) {
+func (p *verbsPeer) meet(rnrRetry, retryCount uint8) {
 	p.t.Helper()
 	if err := p.qp.Prepare(); err != nil { // receive requests may be posted from now on
 		p.t.Fatal(err)
@@ -118,7 +118,7 @@ func (p *verbsPeer) meet(rnrRetry uint8) {
 	err := p.qp.Connect(within(p.t), remote, func(a *endpoint.Attributes) {
 		a.PathMTU = 1024
 		a.MaxRdAtomic, a.MaxDestRdAtomic = 4, 4
-		a.Timeout, a.RetryCount, a.RNRRetry = 18, 7, rnrRetry // guests are slow
+		a.Timeout, a.RetryCount, a.RNRRetry = 18, retryCount, rnrRetry // guests are slow
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -195,6 +195,17 @@ var verbsCases = []struct {
 			Op: endpoint.Flush, RemoteAddr: p.other.Addr, RKey: p.other.RKey, Length: 3000, Placement: 1,
 		}, endpoint.Success)
 	}, ``},
+	{"flushmr", 5, func(p *verbsPeer) {
+		p.sync()
+		p.post(endpoint.WorkRequest{
+			Op: endpoint.Flush, RemoteAddr: p.other.Addr, RKey: p.other.RKey, Placement: 1, WholeMR: true,
+		}, endpoint.Success)
+	}, ``},
+	{"silence", 5, func(p *verbsPeer) {
+		p.sync()
+		p.sync() // the queue pair is gone
+		p.post(p.remote(endpoint.Write, 100, 0, p.other.RKey), endpoint.RetryExceeded)
+	}, ``},
 	{"atomicwrite", 5, func(p *verbsPeer) {
 		p.sync()
 		wr := p.remote(endpoint.AtomicWrite, 8, 0, p.other.RKey)
@@ -231,7 +242,7 @@ func TestLabEndpointAsVerbsClient(t *testing.T) {
 			p := &verbsPeer{side: newSide(t, dev, endpoint.RC, verbsPeerBuffer)}
 			p.conn = dialPeer(t, l, "10.77.0.2:19999")
 			p.lines = bufio.NewReader(p.conn)
-			p.meet(c.rnrRetry)
+			p.meet(c.rnrRetry, 3)
 			c.do(p)
 			p.sync()
 			if c.prints != "" {
@@ -258,7 +269,7 @@ func TestLabEndpointOverUDPSockets(t *testing.T) {
 	p := &verbsPeer{side: newSide(t, dev, endpoint.RC, verbsPeerBuffer)}
 	p.conn = dialPeer(t, l, "10.77.0.2:19999")
 	p.lines = bufio.NewReader(p.conn)
-	p.meet(5)
+	p.meet(5, 7)
 	for _, c := range verbsCases {
 		if c.name == "mixed" {
 			c.do(p)
@@ -279,27 +290,49 @@ var servedCases = []struct {
 	name   string
 	do     func(p *verbsPeer)
 	prints string
+	rxe    bool // with rxe's policy
 }{
-	{"imm", serveReceives(10, 4096), `(?s)(send IBV_WC_SUCCESS \d+\s+){10}`},
-	{"psnwrap", serveReceives(10, 4096), `(?s)(send IBV_WC_SUCCESS \d+\s+){10}`},
-	{"mixed", serveReceives(6, 4096), `(?s)(send IBV_WC_SUCCESS \d+\s+){18}`},
-	{"rnr", serveReceives(0, 0), `send IBV_WC_RNR_RETRY_EXC_ERR`},
-	{"badrkey", serveReceives(0, 0), `send IBV_WC_REM_ACCESS_ERR`},
-	{"badread", serveReceives(0, 0), `send IBV_WC_REM_ACCESS_ERR`},
+	{"imm", serveReceives(10, 4096), `(?s)(send IBV_WC_SUCCESS \d+\s+){10}`, false},
+	{"psnwrap", serveReceives(10, 4096), `(?s)(send IBV_WC_SUCCESS \d+\s+){10}`, false},
+	{"mixed", serveReceives(6, 4096), `(?s)(send IBV_WC_SUCCESS \d+\s+){18}`, false},
+	{"rnr", serveReceives(0, 0), `send IBV_WC_RNR_RETRY_EXC_ERR`, false},
+	{"rnrok", func(p *verbsPeer) {
+		p.sync()
+		before := p.dev.Stats().ReceivedPackets
+		waitFor(p.t, p.dev, func(s endpoint.Stats) bool { return s.ReceivedPackets > before })
+		p.receive(4, 4096)
+		for range 4 {
+			p.want(1, endpoint.Success)
+		}
+	}, `(?s)(send IBV_WC_SUCCESS \d+\s+){4}`, false},
+	{"silence", func(p *verbsPeer) {
+		p.sync()
+		if err := p.qp.Destroy(); err != nil {
+			p.t.Fatal(err)
+		}
+		p.sync()
+	}, `send IBV_WC_RETRY_EXC_ERR`, false},
+	{"badrkey", serveReceives(0, 0), `send IBV_WC_REM_ACCESS_ERR`, false},
+	{"badread", serveReceives(0, 0), `send IBV_WC_REM_ACCESS_ERR`, false},
 	{"toolong", func(p *verbsPeer) {
 		p.receive(1, 64)
 		p.sync()
 		p.want(1, endpoint.LocalLengthError)
-	}, `send IBV_WC_REM_INV_REQ_ERR`},
-	{"flush", serveReceives(0, 0), `(?s)(send IBV_WC_SUCCESS \d+\s+){2}`},
-	{"flushmr", serveReceives(0, 0), `send IBV_WC_SUCCESS`},
+	}, `send IBV_WC_REM_INV_REQ_ERR`, false},
+	{"toolong", func(p *verbsPeer) {
+		p.receive(1, 64)
+		p.sync()
+		p.want(1, endpoint.LocalOperationError)
+	}, `send IBV_WC_REM_OP_ERR`, true},
+	{"flush", serveReceives(0, 0), `(?s)(send IBV_WC_SUCCESS \d+\s+){2}`, false},
+	{"flushmr", serveReceives(0, 0), `send IBV_WC_SUCCESS`, false},
 	{"atomicwrite", func(p *verbsPeer) {
 		p.sync()
 		p.sync()
 		if string(p.mem[:8]) != "ABCDEFGH" {
 			p.t.Errorf("memory begins with %q", p.mem[:8])
 		}
-	}, `send IBV_WC_SUCCESS`},
+	}, `send IBV_WC_SUCCESS`, false},
 	{"mw", func(p *verbsPeer) {
 		window, err := p.pd.AllocWindow(endpoint.Type2)
 		if err != nil {
@@ -313,7 +346,7 @@ var servedCases = []struct {
 		if c := p.want(1, endpoint.Success); !c.HasInvalid || c.Invalidated != key {
 			p.t.Errorf("%+v", c)
 		}
-	}, `(?s)(send IBV_WC_SUCCESS \d+\s+){2}send IBV_WC_REM_ACCESS_ERR`},
+	}, `(?s)(send IBV_WC_SUCCESS \d+\s+){2}send IBV_WC_REM_ACCESS_ERR`, false},
 }
 
 // serveReceives posts receive requests and waits until all are used.
@@ -340,16 +373,25 @@ func TestLabEndpointAsVerbsServer(t *testing.T) {
 	}
 	defer listener.Close()
 	for _, c := range servedCases {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s,rxe=%v", c.name, c.rxe), func(t *testing.T) {
 			client := l.Peer(1).Start(t, "python3 /mnt/lab/verbs_peer.py client "+c.name+" 10.77.0.1")
 			p := &verbsPeer{side: newSide(t, dev, endpoint.RC, verbsPeerBuffer)}
 			var err error
+			if c.rxe {
+				policy := endpoint.RxePolicy()
+				p.qp, err = dev.CreateQP(endpoint.QPOptions{
+					Type: endpoint.RC, PD: p.pd, SendCQ: p.cq, RecvCQ: p.cq, SignalAll: true, Policy: &policy,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
 			if p.conn, err = listener.Accept(); err != nil {
 				t.Fatal(err)
 			}
 			defer p.conn.Close()
 			p.lines = bufio.NewReader(p.conn)
-			p.meet(7)
+			p.meet(7, 7)
 			c.do(p)
 			if _, err := client.WaitFor(regexp.MustCompile(c.prints), 2*time.Minute); err != nil {
 				t.Error(err)

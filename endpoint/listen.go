@@ -56,7 +56,7 @@ func (l *Listener) Accept(ctx context.Context) (*Request, error) {
 	case <-l.closed:
 		return nil, ErrClosed
 	case <-l.device.done:
-		return nil, ErrClosed
+		return nil, l.device.ended()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -82,9 +82,7 @@ func (l *Listener) unlisten(a *agent) error {
 	for {
 		select {
 		case r := <-l.requests:
-			if err := r.refuse(a, cm.InvalidServiceID, nil); err != nil {
-				return err
-			}
+			_ = r.refuse(a, cm.InvalidServiceID, nil) // the peer may have ended it meanwhile
 		default:
 			return nil
 		}
@@ -157,7 +155,7 @@ func (r *Request) Accept(ctx context.Context, q *QP, o ConnOptions) (*Conn, erro
 			d.with(func(a *agent) error { return r.refuse(a, cm.InvalidMTU, nil) }))
 	}
 	attr := q.attributes(r.Remote)
-	attr.Address, attr.RQPSN = address, q.psn
+	attr.Address, attr.RQPSN = address, q.firstPSN()
 	agree(&attr, &r.event)
 	attr.RetryCount = r.event.Terms.RetryCount
 	if o.Change != nil {
@@ -166,18 +164,18 @@ func (r *Request) Accept(ctx context.Context, q *QP, o ConnOptions) (*Conn, erro
 	var x *exchange
 	conn := d.newConn(id, q, &r.event)
 	if err := d.with(func(a *agent) error {
-		if err := q.start(attr); err != nil {
+		if err := q.start(d, attr); err != nil {
 			return err
 		}
 		local := q.side(&attr)
 		x = a.follow(id)
 		x.conn = conn
-		return a.manager.Accept(d.now, id, &local, o.Private)
+		return q.unless(a.manager.Accept(d.now, id, &local, o.Private))
 	}); err != nil {
 		return nil, err
 	}
 	if _, err := d.wait(ctx, x); err != nil {
-		d.abandon(id)
+		d.abandon(id, q)
 		return nil, err
 	}
 	return conn, nil

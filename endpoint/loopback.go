@@ -8,8 +8,13 @@ type loopback struct {
 	spare  []Frame // the memory of those that were handled
 }
 
-// maxLooped bounds the frames that wait. More are lost, as on a link.
+// maxLooped bounds the frames that wait. More are lost, as on a link; but queue
+// pairs do not send so many.
 const maxLooped = 1024
+
+// full reports whether there may be no room for what a queue pair sends in its
+// turn.
+func (l *loopback) full() bool { return len(l.frames) > maxLooped-burst }
 
 // looped takes a frame to the device itself, and reports whether it is one.
 func (d *Device) looped(frame []byte) bool {

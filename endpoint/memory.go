@@ -76,6 +76,9 @@ func (r *Region) SGL(offset, length int) []SGE { return []SGE{r.SGE(offset, leng
 func (r *Region) Read(p []byte, offset int) int {
 	r.device.mu.Lock()
 	defer r.device.mu.Unlock()
+	if offset < 0 || offset > len(r.mem) {
+		return 0
+	}
 	return copy(p, r.mem[offset:])
 }
 

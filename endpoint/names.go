@@ -49,6 +49,10 @@ type (
 	PSN = wire.PSN
 )
 
+// RxePolicy is the Policy of Linux's soft RoCE: what it does otherwise than the
+// default. The ICRC of its FLUSH requests is RxeFlushICRC's.
+func RxePolicy() Policy { return qp.Rxe() }
+
 // What a Link carries.
 type (
 	// Frame is a received frame.

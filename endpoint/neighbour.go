@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/netio/host"
@@ -25,10 +26,14 @@ type neighbours map[netip.Addr]*neighbour
 
 type neighbour struct {
 	mac      host.MAC
+	former   []host.MAC // that it had before, the latest last
 	known    bool
+	told     bool          // by itself; else it was only seen in a datagram
 	answered chan struct{} // closed when it is known
-	question host.Question
 }
+
+// maxFormer bounds how many former MAC addresses paths are led away from.
+const maxFormer = 8
 
 // resolve finds the MAC address that frames to an IP address go to.
 func (d *Device) resolve(ctx context.Context, to netip.Addr) (host.MAC, error) {
@@ -57,7 +62,7 @@ func (d *Device) resolve(ctx context.Context, to netip.Addr) (host.MAC, error) {
 		case <-ctx.Done():
 			return host.MAC{}, fmt.Errorf("asking for the MAC address of %v: %w", to, ctx.Err())
 		case <-d.done:
-			return host.MAC{}, ErrClosed
+			return host.MAC{}, d.ended()
 		case <-timer.C:
 		}
 	}
@@ -73,41 +78,80 @@ func (d *Device) ask(to netip.Addr) (*neighbour, error) {
 	}
 	n := d.neighbours[to]
 	if n == nil {
-		n = &neighbour{
-			answered: make(chan struct{}),
-			question: host.Question{MAC: d.mac, IP: d.gidFor(to), Target: to},
-		}
+		n = &neighbour{answered: make(chan struct{})}
 		d.neighbours[to] = n
 	}
 	if !n.known {
-		d.send(n.question.Append(nil))
+		d.send(host.Question{MAC: d.mac, IP: d.gidFor(to), Target: to}.Append(nil))
 	}
 	return n, nil
 }
 
 // learn notes where an address is, as its owner has said.
-func (d *Device) learn(ip netip.Addr, mac host.MAC) {
+func (d *Device) learn(ip netip.Addr, mac host.MAC) { d.note(ip, mac).told = true }
+
+// hear notes where a datagram came from, to answer it there. It may have come
+// through a gateway and with anybody's address: what a neighbour has said of
+// itself counts more.
+func (d *Device) hear(ip netip.Addr, mac host.MAC) {
+	if n := d.neighbours[ip]; n == nil || !n.told {
+		d.note(ip, mac)
+	}
+}
+
+func (d *Device) note(ip netip.Addr, mac host.MAC) *neighbour {
 	n := d.neighbours[ip]
-	switch {
-	case n == nil && len(d.neighbours) >= maxNeighbours:
-		return
-	case n == nil:
+	if n == nil {
+		d.makeRoom()
 		n = &neighbour{answered: make(chan struct{})}
 		d.neighbours[ip] = n
+	}
+	if n.known && n.mac != mac {
+		d.moved = true
+		n.move(mac)
 	}
 	n.mac = mac
 	if !n.known {
 		n.known = true
 		close(n.answered)
 	}
+	return n
+}
+
+// makeRoom forgets some neighbour that nobody waits for, when there are too many.
+func (d *Device) makeRoom() {
+	if len(d.neighbours) < maxNeighbours {
+		return
+	}
+	for ip, n := range d.neighbours {
+		if n.known {
+			delete(d.neighbours, ip)
+			return
+		}
+	}
+}
+
+// move remembers the present MAC address as a former one, and to as none.
+func (n *neighbour) move(to host.MAC) {
+	n.former = slices.DeleteFunc(n.former, func(m host.MAC) bool { return m == to || m == n.mac })
+	if len(n.former) == maxFormer {
+		n.former = slices.Delete(n.former, 0, 1)
+	}
+	n.former = append(n.former, n.mac)
+}
+
+// redirect leads a frame to where its neighbour is now: an address vector has the
+// MAC address of when it was made. One that the program put there itself stays.
+func (d *Device) redirect(frame []byte, to *Address) {
+	n := d.neighbours[d.next(to.DGID)]
+	if eth := wire.Ethernet(frame); n != nil && slices.Contains(n.former, eth.Dst()) {
+		eth.SetDst(n.mac)
+	}
 }
 
 // send sends a frame that has no VLAN tag yet.
 func (d *Device) send(frame []byte) {
-	place, err := d.reserve()
-	if err != nil {
-		return
-	}
+	place, _ := d.reserve()
 	eth := wire.Ethernet(frame)
 	head := d.ethernet(place, eth.Dst(), eth.Type(), 0)
 	d.commit(place[:len(head)+copy(place[len(head):], frame[wire.EthernetLen:])])
@@ -115,11 +159,7 @@ func (d *Device) send(frame []byte) {
 
 // neighbour takes a frame with ARP or ICMP in it.
 func (d *Device) neighbour(a *arrival) {
-	body := a.frame[d.linkLen():]
-	kind := wire.Ethernet(a.frame).Type()
-	if d.options.VLAN != nil {
-		kind = wire.VLAN(a.frame[wire.EthernetLen:]).EtherType()
-	}
+	kind, body := body(a.frame)
 	switch kind {
 	case wire.EtherTypeARP:
 		d.arp(body)

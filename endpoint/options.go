@@ -1,9 +1,11 @@
 package endpoint
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -12,7 +14,7 @@ type Options struct {
 	// Interface is the network interface whose cable the device shares.
 	Interface string
 	// Link is used instead of an interface: a network in memory for tests, or
-	// one of the caller's that does things to frames.
+	// one of the caller's that does things to frames. It is closed with the device.
 	Link Link
 	// UDP uses the kernel's sockets on UDP port 4791 instead of frames: no rights
 	// are needed, but Addresses must be this machine's, and Linux rxe must not
@@ -29,7 +31,7 @@ type Options struct {
 	// MAC is the device's own. Nil makes a locally administered one from the
 	// interface and the first address, so that a device opened again has it again.
 	MAC  net.HardwareAddr
-	VLAN *VLAN // nil for frames without a tag
+	VLAN *VLAN // nil for frames without a tag; those with only a priority are taken too
 	// MTU limits the path MTU: 256 to 4096. 0 is what fits into the link's.
 	MTU int
 
@@ -49,13 +51,38 @@ type Options struct {
 	// sent, and may change it where it lies.
 	BeforeSend func(frame []byte) Verdict
 	// AfterReceive sees each frame to the device before the device does, and may
-	// change it. The device is not locked meanwhile.
+	// change it. The device is not locked meanwhile; all but Close may be called.
 	AfterReceive func(frame []byte) Verdict
 	// Record gets everything that is sent and received, as pcapng. It is complete
 	// when Close returns.
 	Record io.Writer
 	// Trace gets every event of every queue pair.
 	Trace func(Event)
+}
+
+// check makes a copy of what the options point to, in the one form that the
+// device compares with, and refuses what cannot be meant.
+func (o *Options) check() error {
+	if len(o.Addresses) == 0 {
+		return ErrNoAddress
+	}
+	if o.MTU != 0 && (o.MTU < 256 || o.MTU > 4096 || o.MTU&(o.MTU-1) != 0) {
+		return fmt.Errorf("%d is no path MTU: that is 256, 512, 1024, 2048 or 4096", o.MTU)
+	}
+	o.Addresses, o.Gateways = slices.Clone(o.Addresses), slices.Clone(o.Gateways)
+	for i, p := range o.Addresses {
+		if p.Addr().Is4In6() {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+			o.Addresses[i] = p
+		}
+		if !p.IsValid() || p.Addr().IsMulticast() || p.Addr().IsUnspecified() {
+			return fmt.Errorf("%v is no address of a device with its subnet", o.Addresses[i])
+		}
+	}
+	for i, gateway := range o.Gateways {
+		o.Gateways[i] = gateway.Unmap().WithZone("")
+	}
+	return nil
 }
 
 // VLAN is an 802.1Q tag.

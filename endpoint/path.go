@@ -55,6 +55,12 @@ func (d *Device) head(a *Address, to host.MAC) []byte {
 	return append(b, udp...)
 }
 
+// canBeHead reports whether bytes are as long as one of the device's heads.
+func (d *Device) canBeHead(head []byte) bool {
+	ip := len(head) - d.linkLen() - wire.UDPLen
+	return ip == wire.IPv4MinLen || ip == wire.IPv6Len
+}
+
 // ethernet writes the link header, with the device's tag if it has one, and
 // returns it.
 func (d *Device) ethernet(b []byte, to host.MAC, kind uint16, priority uint8) []byte {
@@ -134,8 +140,13 @@ func (d *Device) fill(a Address, port uint16) (Address, error) {
 // address completes an address vector, Head and all.
 func (d *Device) address(ctx context.Context, a Address, port uint16) (*Address, error) {
 	a, err := d.fill(a, port)
-	if err != nil || a.Head != nil {
-		return &a, err
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Head != nil && !d.canBeHead(a.Head):
+		return nil, errNoHandle
+	case a.Head != nil:
+		return &a, nil
 	}
 	mac, err := d.resolve(ctx, a.DGID)
 	if err != nil {

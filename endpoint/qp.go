@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -15,7 +14,7 @@ import (
 type QPOptions struct {
 	Type           Type
 	PD             *PD
-	SendCQ, RecvCQ *CQ  // RecvCQ also of what an XRC receiver puts into a SRQ
+	SendCQ, RecvCQ *CQ  // nil loses the completions; see SRQ for XRC
 	SRQ            *SRQ // instead of an own receive queue
 	MaxSend        int  // work requests outstanding; 0 means 128
 	MaxRecv        int
@@ -36,9 +35,9 @@ type QP struct {
 	sendCQ *CQ
 	recvCQ *CQ
 	srq    *SRQ
-	psn    PSN
 
 	// Guarded by the device's lock.
+	psn         PSN        // of the first packet to send, if the program does not choose one
 	peer, local netip.Addr // of a connected queue pair
 	pkey        uint16
 	headLen     int  // of what stood before the last packet
@@ -69,6 +68,9 @@ func (d *Device) CreateQP(o QPOptions) (*QP, error) {
 	if o.Number == 1 || o.Number >= 0xFFFFFF {
 		return nil, fmt.Errorf("queue pair %#x: %w", o.Number, errNumberTaken)
 	}
+	if o.PD.device != d || o.SendCQ.foreign(d) || o.RecvCQ.foreign(d) || o.SRQ != nil && o.SRQ.device != d {
+		return nil, errForeign
+	}
 	d.lock()
 	defer d.unlock()
 	if d.closed != nil {
@@ -76,6 +78,8 @@ func (d *Device) CreateQP(o QPOptions) (*QP, error) {
 	}
 	return d.createQP(o)
 }
+
+var errForeign = errors.New("it belongs to another device")
 
 func (d *Device) createQP(o QPOptions) (*QP, error) {
 	number := o.Number
@@ -197,12 +201,18 @@ func (q *QP) Attributes() Attributes {
 }
 
 // Local is what a peer needs to connect to the queue pair, its Remote, with GID
-// 0. The PSN is what Connect will begin with.
+// 0. The PSN is what Connect will begin with; after RESET it is another.
 func (q *QP) Local() Remote { return q.LocalFor(0) }
 
 // LocalFor is Local with the GID of an index.
 func (q *QP) LocalFor(gid int) Remote {
-	return Remote{QPN: q.QPN(), PSN: q.psn, GID: q.device.GID(gid), MTU: q.device.MTU()}
+	return Remote{QPN: q.QPN(), PSN: q.firstPSN(), GID: q.device.GID(gid), MTU: q.device.MTU()}
+}
+
+func (q *QP) firstPSN() PSN {
+	q.device.mu.Lock()
+	defer q.device.mu.Unlock()
+	return q.psn
 }
 
 // PostSend posts send work requests in their order. It stops at the first that
@@ -216,6 +226,9 @@ func (q *QP) PostSend(wrs ...WorkRequest) error {
 	}
 	d.ready(q)
 	for i := range wrs {
+		if to := wrs[i].To; to != nil && !d.canBeHead(to.Head) {
+			return errNoHandle
+		}
 		if err := q.engine.PostSend(d.now, wrs[i]); err != nil {
 			return err
 		}
@@ -240,7 +253,10 @@ func (q *QP) PostRecv(wrs ...RecvRequest) error {
 	return nil
 }
 
-var errDestroyed = errors.New("the queue pair is destroyed")
+var (
+	errDestroyed = errors.New("the queue pair is destroyed")
+	errNoHandle  = errors.New("the address is not one that CreateAH has made")
+)
 
 func (q *QP) usable() error {
 	if q.destroyed {
@@ -263,118 +279,10 @@ func (q *QP) Destroy() error {
 	if q.srq != nil {
 		q.srq.users--
 	}
+	for group := range d.groups {
+		q.leave(group)
+	}
 	d.memory.ReleaseQP(q.QPN())
 	d.memory.ReleasePD(q.pd.id)
-	return nil
-}
-
-// Modify changes the state. A path MTU of 0 is the device's. On the way to RTR
-// attr.Address gets what it lacks: only DGID is needed. That may mean asking
-// for a MAC address, for as long as ctx lets.
-func (q *QP) Modify(ctx context.Context, to State, attr Attributes) error {
-	d := q.device
-	if attr.PathMTU == 0 {
-		attr.PathMTU = d.MTU()
-	}
-	if to == RTR && attr.PathMTU > d.MTU() {
-		return fmt.Errorf("%w: %d, and the device has %d", ErrMTU, attr.PathMTU, d.MTU())
-	}
-	if to != RTR && to != SQD || q.Type() == UD {
-		attr.Address = nil
-	}
-	if attr.Address != nil {
-		address, err := d.address(ctx, *attr.Address, sourcePort(q.QPN()))
-		if err != nil {
-			return err
-		}
-		attr.Address = address
-	}
-	d.lock()
-	defer d.unlock()
-	if err := q.usable(); err != nil {
-		return err
-	}
-	return q.modify(to, attr)
-}
-
-// modify is Modify for an address that is complete.
-func (q *QP) modify(to State, attr Attributes) error {
-	d := q.device
-	q.modifying = true
-	err := q.engine.Modify(d.now, to, attr)
-	q.modifying = false
-	now := q.engine.Attributes()
-	q.pkey, q.peer, q.local = now.PKey, netip.Addr{}, netip.Addr{}
-	if a := now.Address; a != nil {
-		q.peer, q.local, q.headLen = a.DGID, a.SGID, len(a.Head)
-	}
-	if err == nil && to == RTS && d.rates != nil && q.Type() != UD {
-		rate := dcqcn.NewRate(d.rates, d.now)
-		q.rate = &rate
-	}
-	d.ready(q)
-	return err
-}
-
-// attributes are what Connect sets: retry counts and timers with which a lost
-// packet is noticed in 67 ms and a dead peer in half a second, and as many READs
-// at a time as most cards take.
-func (q *QP) attributes(to Remote) Attributes {
-	a := Attributes{
-		PKey:            0xFFFF,
-		Access:          LocalWrite | RemoteWrite | RemoteRead | RemoteAtomic | FlushGlobal | FlushPersistent,
-		DestQP:          to.QPN,
-		PathMTU:         q.device.MTU(),
-		RQPSN:           to.PSN,
-		SQPSN:           q.psn,
-		MaxDestRdAtomic: 16,
-		MaxRdAtomic:     16,
-		MinRNRTimer:     12, // 0.64 ms
-		Timeout:         14,
-		RetryCount:      7,
-		RNRRetry:        7,
-	}
-	if to.MTU != 0 {
-		a.PathMTU = min(a.PathMTU, to.MTU)
-	}
-	if q.Type() != UD {
-		a.Address = &Address{DGID: to.GID}
-	} else {
-		a.QKey = DefaultQKey
-	}
-	return a
-}
-
-// DefaultQKey is the Q_Key that Connect gives a UD queue pair: that of the
-// ibv_*_pingpong programs.
-const DefaultQKey = 0x11111111
-
-// Prepare goes from RESET to INIT with the attributes of Connect, which change
-// may change first. Receive requests can then be posted before the peer sends.
-func (q *QP) Prepare(change ...func(*Attributes)) error {
-	a := q.attributes(Remote{})
-	for _, f := range change {
-		f(&a)
-	}
-	return q.Modify(context.Background(), Init, a)
-}
-
-// Connect goes from RESET or INIT to RTS, connected to a remote queue pair of
-// the same type, with attributes that suit most; change may change them first.
-// A UD queue pair needs no remote.
-func (q *QP) Connect(ctx context.Context, to Remote, change ...func(*Attributes)) error {
-	a := q.attributes(to)
-	for _, f := range change {
-		f(&a)
-	}
-	states := []State{Init, RTR, RTS}
-	if q.State() == Init {
-		states = states[1:]
-	}
-	for _, s := range states {
-		if err := q.Modify(ctx, s, a); err != nil {
-			return err
-		}
-	}
 	return nil
 }

@@ -58,29 +58,50 @@ func (d *Device) receive() {
 	defer d.workers.Done()
 	r := newReceiver(d)
 	var batch Batch
+	var deadline time.Time // while the link is down
 	for {
-		err := d.link.Receive(&batch, time.Time{})
+		err := d.link.Receive(&batch, deadline)
 		switch {
+		case err == nil:
+			r.handle(batch.Frames)
+		case errors.Is(err, nic.ErrDown):
+			deadline = time.Now().Add(probeEvery)
+		case late(err):
+			if deadline = time.Now().Add(probeEvery); d.announce() == nil {
+				deadline = time.Time{}
+			}
 		case errors.Is(err, net.ErrClosed):
 			return
-		case errors.Is(err, nic.ErrDown): // it may come up again
-		case err != nil:
-			d.fail(err)
-			return
 		default:
-			r.handle(batch.Frames)
+			d.lock()
+			d.out.gone = err
+			d.unlock()
+			return
 		}
 	}
 }
 
-// fail is for a link that will not come back.
-func (d *Device) fail(err error) {
+func late(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// probeEvery is how often a link that is down is tried: what was removed while
+// it was down does not tell a receiver.
+const probeEvery = 250 * time.Millisecond
+
+// announce tells the network where the device is, and whoever calls it whether
+// the link carries that.
+func (d *Device) announce() error {
 	d.lock()
 	defer d.unlock()
-	d.tell(AsyncEvent{Kind: AsyncDeviceFatal, Err: err})
-	for c := range d.queues {
-		c.fail(err)
+	own := d.GID(0)
+	question := host.Question{MAC: d.mac, Target: own} // for IPv6 as one who looks for duplicates
+	if own.Is4() {
+		question.IP = own // an announcement (RFC 5227, 2.3)
 	}
+	d.send(question.Append(nil))
+	return d.flush()
 }
 
 // handle takes frames that came together.
@@ -117,7 +138,7 @@ func (r *receiver) inspect(f *Frame) (a arrival) {
 	if d.options.AfterReceive != nil && !r.hooked(data) {
 		return arrival{fate: hookDropped}
 	}
-	if !d.tagged(data) {
+	if !d.inVLAN(data) {
 		return arrival{fate: notOurs}
 	}
 	r.frame.Parse(wire.LinkEthernet, data, f.WireLen)
@@ -140,13 +161,29 @@ func (r *receiver) hooked(frame []byte) bool {
 	return hooked(d.options.AfterReceive, frame, &r.frame, &r.check.hasher)
 }
 
-// tagged reports whether a frame is tagged as the device's are.
-func (d *Device) tagged(frame []byte) bool {
-	if wire.Ethernet(frame).Type() != wire.EtherTypeVLAN {
-		return d.options.VLAN == nil
+// inVLAN reports whether a frame is tagged as the device's are. A tag for VLAN 0
+// has nothing but a priority: the frame is one without (IEEE 802.1Q, 9.6).
+func (d *Device) inVLAN(frame []byte) bool {
+	var got, want uint16
+	if wire.Ethernet(frame).Type() == wire.EtherTypeVLAN {
+		if len(frame) < wire.EthernetLen+wire.VLANLen {
+			return false
+		}
+		got = wire.VLAN(frame[wire.EthernetLen:]).ID()
 	}
-	return d.options.VLAN != nil && len(frame) >= d.linkLen() &&
-		wire.VLAN(frame[wire.EthernetLen:]).ID() == d.options.VLAN.ID
+	if d.options.VLAN != nil {
+		want = d.options.VLAN.ID
+	}
+	return got == want
+}
+
+// body is what follows the link header of a frame that inVLAN has seen, and its
+// EtherType.
+func body(frame []byte) (kind uint16, rest []byte) {
+	if kind, rest = wire.Ethernet(frame).Type(), frame[wire.EthernetLen:]; kind == wire.EtherTypeVLAN {
+		kind, rest = wire.VLAN(rest).EtherType(), rest[wire.VLANLen:]
+	}
+	return kind, rest
 }
 
 // unfit are the faults for which a packet is dropped without a word (IBTA
@@ -158,7 +195,8 @@ const unfit = wire.ProblemShort | wire.ProblemLength | wire.ProblemTVer | wire.P
 // first came through a tunnel that is not the device's.
 func (r *receiver) inspectPacket() arrival {
 	f := &r.frame
-	if f.Net != r.device.linkLen() || f.Problems&unfit != 0 || f.Cut() {
+	_, rest := body(f.Data)
+	if f.Net != len(f.Data)-len(rest) || f.Problems&unfit != 0 || f.Cut() {
 		return arrival{fate: malformed}
 	}
 	packet := wire.Packet(f.Data[f.BTH:f.ICRC])
@@ -171,7 +209,7 @@ func (r *receiver) inspectPacket() arrival {
 	if v4 := wire.IPv4Header(a.ip); len(a.ip) == wire.IPv4MinLen && v4.Checksum() != wire.IPv4Checksum(v4) {
 		return arrival{fate: malformed}
 	}
-	if a.src, a.dst = f.Addresses(); !r.device.owns(a.dst) {
+	if a.src, a.dst = f.Addresses(); !r.device.owns(a.dst) && !a.dst.IsMulticast() {
 		return arrival{fate: notOurs}
 	}
 	if !r.check.accepts(f) {
@@ -189,6 +227,10 @@ func (r *receiver) inspectPacket() arrival {
 func (d *Device) arrive(r *receiver, a *arrival) {
 	switch a.fate {
 	case isPacket:
+		if a.dst.IsMulticast() {
+			d.deliver(r, a)
+			return
+		}
 		d.dispatch(r, a)
 	case isNeighbour:
 		d.neighbour(a)
@@ -233,7 +275,7 @@ func (d *Device) dispatch(r *receiver, a *arrival) {
 		d.slow(q)
 	case q.Type() == UD:
 		in.GRH = r.area(a.ip)
-		d.learn(a.src, a.from)
+		d.hear(a.src, a.from)
 	}
 	if a.ce {
 		d.marked(q, a)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/icrc"
+	"github.com/rocecap/rocecap/internal/netio/nic"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -27,6 +28,10 @@ type sender struct {
 	head   int
 	ident  uint16 // of the last IPv4 packet
 	dirty  bool   // something is committed and not flushed
+
+	nowhere []byte // where frames are built that the link has no place for
+	lost    bool   // the frame in hand is one of those
+	gone    error  // the link will not come back
 }
 
 // ready notes that a queue pair may have something to send or to tell.
@@ -40,7 +45,7 @@ func (d *Device) ready(q *QP) {
 // pump sends what queue pairs have, in turn, and delivers their completions.
 func (d *Device) pump() {
 	s := &d.out
-	for left := budget; left > 0 && s.head < len(s.queue); {
+	for left := budget; left > 0 && s.head < len(s.queue) && !d.loopback.full(); {
 		q := s.queue[s.head]
 		s.queue[s.head] = nil
 		s.head++
@@ -55,7 +60,7 @@ func (d *Device) pump() {
 			s.queue, s.head = s.queue[:0], 0
 		}
 	}
-	d.flush()
+	_ = d.flush() // it is counted
 	if len(s.queue) > 0 {
 		copy(s.queue, s.queue[s.head:])
 		clear(s.queue[len(s.queue)-s.head:])
@@ -92,10 +97,7 @@ func (d *Device) emit(q *QP, limit int) int {
 			d.timers.set(q, until)
 			return n
 		}
-		place, err := d.reserve()
-		if err != nil {
-			return n
-		}
+		place, _ := d.reserve()
 		// Where the packet goes, and with that the length of what stands before
 		// it, is known afterwards. That of a datagram is likely the last one's.
 		head := q.headLen
@@ -104,12 +106,19 @@ func (d *Device) emit(q *QP, limit int) int {
 		if length == 0 {
 			return n
 		}
+		if size := len(to.Head) + length + icrc.Len; !d.canBeHead(to.Head) || size > len(place) {
+			d.stats.SendErrors++ // Mutate has made it too long, or somebody has changed the address
+			continue
+		}
 		if len(to.Head) != head {
 			copy(place[len(to.Head):], room[:length])
 			q.headLen = len(to.Head)
 		}
 		d.stats.SentPackets++
 		copy(place, to.Head)
+		if d.moved {
+			d.redirect(place, to)
+		}
 		frame := place[:len(to.Head)+length+icrc.Len]
 		d.seal(frame, len(to.Head))
 		if q.rate != nil {
@@ -120,10 +129,15 @@ func (d *Device) emit(q *QP, limit int) int {
 	return limit
 }
 
+// reserve gives the place for a frame. One for which the link has none is built
+// all the same and lost: packets get lost on a link that is down, and what waits
+// for one would not be told when it is up again.
 func (d *Device) reserve() ([]byte, error) {
 	place, err := d.out.writer.Reserve(time.Time{})
+	d.out.lost = err != nil
 	if err != nil {
 		d.sendFailed(err)
+		place = d.out.nowhere
 	}
 	return place, err
 }
@@ -140,6 +154,9 @@ func (d *Device) commit(frame []byte) {
 // put sends the frame in the place that was reserved last.
 func (d *Device) put(frame []byte) {
 	if !d.looped(frame) {
+		if d.out.lost {
+			return
+		}
 		if err := d.out.writer.Commit(len(frame)); err != nil {
 			d.sendFailed(err)
 			return
@@ -151,19 +168,24 @@ func (d *Device) put(frame []byte) {
 	d.recorder.add(frame, d.now.UnixNano())
 }
 
-func (d *Device) flush() {
+func (d *Device) flush() error {
 	if !d.out.dirty {
-		return
+		return nil
 	}
 	d.out.dirty = false
-	if err := d.out.writer.Flush(time.Time{}); err != nil {
+	err := d.out.writer.Flush(time.Time{})
+	if err != nil {
 		d.sendFailed(err)
 	}
+	return err
 }
 
-// sendFailed counts. A link that is down may come up again: to the transport its
-// packets are lost.
+// sendFailed counts. A link that is down may come up again; one that is gone
+// ends the device.
 func (d *Device) sendFailed(err error) {
+	if errors.Is(err, nic.ErrGone) {
+		d.out.gone = err
+	}
 	if !errors.Is(err, net.ErrClosed) {
 		d.stats.SendErrors++
 	}
@@ -197,7 +219,12 @@ func (d *Device) complete(q *QP, c Completion) {
 	if c.Op == Receive || c.Op == ReceiveWrite {
 		cq = q.recvCQ
 	}
-	if cq != nil && cq.push(c) {
+	if cq == nil || cq.push(c) {
+		return
+	}
+	// It is told once; each queue pair that loses a completion ends (IBTA 11.6.3.2).
+	if cq.overrun() {
 		d.tell(AsyncEvent{Kind: AsyncCQError, QPN: q.QPN(), Err: ErrCQOverrun})
 	}
+	q.die()
 }

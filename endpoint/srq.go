@@ -15,7 +15,9 @@ type SRQOptions struct {
 	Limit   int // tells AsyncSRQLimit once, when fewer are posted
 }
 
-// SRQ is a shared receive queue.
+// SRQ is a shared receive queue. What XRC packets put into it completes, other
+// than with verbs, in the RecvCQ of the XRC receiver that they came to, whose
+// number the completion has: one queue there for several SRQs, or one for each.
 type SRQ struct {
 	device *Device
 	pd     *PD
@@ -27,6 +29,9 @@ type SRQ struct {
 func (d *Device) CreateSRQ(o SRQOptions) (*SRQ, error) {
 	if o.PD == nil {
 		return nil, errors.New("a shared receive queue needs a protection domain")
+	}
+	if o.PD.device != d {
+		return nil, errForeign
 	}
 	d.lock()
 	defer d.unlock()

@@ -19,7 +19,7 @@ type Stats struct {
 	WrongService uint64 // the opcode is not of the queue pair's type
 	WrongAddress uint64 // not from the peer of a connected queue pair
 	WrongPKey    uint64
-	SendErrors   uint64 // frames that the link did not take
+	SendErrors   uint64 // times that the link did not take frames, one or a batch
 	RingDropped  uint64 // frames that came to an interface faster than they were taken
 
 	CNPsSent, CNPsReceived uint64

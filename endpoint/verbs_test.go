@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -243,6 +244,9 @@ func TestACompletionQueueWithoutRoomIsBroken(t *testing.T) {
 	if _, err := small.Next(within(t)); !errors.Is(err, endpoint.ErrCQOverrun) {
 		t.Errorf("then: %v", err)
 	}
+	if s := a.qp.State(); s != endpoint.Error {
+		t.Errorf("the queue pair that has lost a completion is in %v", s)
+	}
 }
 
 func TestDestroyedObjectsSayNo(t *testing.T) {
@@ -280,6 +284,35 @@ func TestADeviceTalksToItself(t *testing.T) {
 	if !bytes.Equal(a.mem, b.mem) {
 		t.Error("other bytes")
 	}
+}
+
+// Many queue pairs send themselves more than the device keeps, and no packet is
+// lost: no time passes.
+func TestADeviceTalksToItselfWithoutLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left, _ := options(1500)
+		dev := openDevice(t, left)
+		begin := time.Now()
+		sides := make([]*side, 32)
+		for i := range sides {
+			sides[i] = newSide(t, dev, endpoint.RC, 1<<16)
+			if err := sides[i].qp.Connect(t.Context(), sides[i].qp.Local()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, s := range sides {
+			s.send(remoteTo(s, endpoint.Write, s.region.SGL(0, 1<<16), 0))
+		}
+		for _, s := range sides {
+			if c, err := s.cq.Next(t.Context()); err != nil || c.Status != endpoint.Success {
+				t.Fatalf("%v, %v", c.Status, err)
+			}
+		}
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+		_ = dev.Close()
+	})
 }
 
 func TestXRCPutsMessagesIntoTheSharedQueueThatTheyName(t *testing.T) {

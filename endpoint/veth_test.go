@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/netio/nettest"
+	"github.com/rocecap/rocecap/internal/netio/nic"
 )
 
 // vethOptions are those of two devices at the ends of a cable between
@@ -117,4 +118,27 @@ func TestUDPSocketsTalkToADeviceWithFrames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An interface is removed under a device that only waits.
+func TestAnInterfaceThatVanishesFlushesEverything(t *testing.T) {
+	left, right, leftNS, rightNS := vethOptions(t, "1500")
+	a := newSide(t, openIn(t, leftNS, left), endpoint.RC, 64)
+	b := newSide(t, openIn(t, rightNS, right), endpoint.RC, 64)
+	join(t, a, b, 0)
+	b.recv(endpoint.RecvRequest{ID: 5})
+	leftNS.IP(t, "link del "+nettest.LeftInterface) // takes the other end with it
+	wantLost(t, b, nic.ErrGone, 5)
+}
+
+func TestAnInterfaceThatWasDownGoesOn(t *testing.T) {
+	left, right, leftNS, rightNS := vethOptions(t, "1500")
+	a := newSide(t, openIn(t, leftNS, left), endpoint.RC, 64)
+	b := newSide(t, openIn(t, rightNS, right), endpoint.RC, 64)
+	join(t, a, b, 0)
+	leftNS.IP(t, "link set "+nettest.LeftInterface+" down")
+	a.send(remoteTo(b, endpoint.Write, a.region.SGL(0, 64), 0))
+	waitFor(t, a.dev, func(s endpoint.Stats) bool { return s.SendErrors > 0 })
+	leftNS.IP(t, "link set "+nettest.LeftInterface+" up")
+	a.want(1, endpoint.Success)
 }

@@ -210,7 +210,7 @@ func (w *writer) Commit(n int) error {
 	w.frame.Parse(wire.LinkEthernet, w.place[:n], n)
 	src, dst := w.frame.Addresses()
 	for _, s := range w.link.socks {
-		if s.address != src || w.frame.Proto != wire.ProtoRoCEv2 {
+		if s.address != src || w.frame.Proto != wire.ProtoRoCEv2 || w.frame.L4+wire.UDPLen > n {
 			continue
 		}
 		payload := w.place[w.frame.L4+wire.UDPLen : n]
