@@ -42,6 +42,7 @@ type peerDevice struct {
 	yesReally bool
 
 	timeout, retry, rnrRetry uint8 // with verbs' meaning
+	given                    func(flag string) bool
 	deadline, linger         time.Duration
 	json                     bool
 
@@ -49,6 +50,7 @@ type peerDevice struct {
 }
 
 func (o *peerDevice) register(f *pflag.FlagSet) {
+	o.given = f.Changed
 	f.StringVarP(&o.iface, "interface", "i", "", "send and receive on `INTERFACE`")
 	f.StringArrayVar(&o.addresses, "ip", nil, "be `ADDRESS[/LENGTH]`, IPv4 or IPv6 (repeatable; /24 or /64 without a length)")
 	f.StringArrayVar(&o.gateways, "gateway", nil, "reach other subnets by `ADDRESS` (once for IPv4 and IPv6)")
@@ -58,7 +60,7 @@ func (o *peerDevice) register(f *pflag.FlagSet) {
 	f.StringVar(&o.record, "record", "", "write everything sent and received to the pcapng `FILE`")
 	f.StringArrayVar(&o.policies, "policy", nil, "decide otherwise: `NAME[=VALUE]` (repeatable; --policy help lists them)")
 	f.StringArrayVar(&o.faults, "fault", nil, "impair what is sent (forward) and received (backward): `RULE` as in a bridge's rules, or a file of them (repeatable)")
-	f.Uint8Var(&o.timeout, "timeout", 14, "wait 4.096 us x 2^`CODE` for an acknowledgement; 0 waits for ever")
+	f.Uint8Var(&o.timeout, "timeout", 14, "wait 4.096 us x 2^`CODE` for an acknowledgement; 0 waits for ever, or by rdma_cm as the peer says (default there)")
 	f.Uint8Var(&o.retry, "retry", 7, "send `N` times again")
 	f.Uint8Var(&o.rnrRetry, "rnr-retry", 7, "send `N` times again to a peer that is not ready; 7 is without end")
 	f.DurationVar(&o.deadline, "deadline", 0, "give up after `DURATION` (default: never)")
@@ -67,10 +69,19 @@ func (o *peerDevice) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.yesReally, "yes-really", false, "use an interface that carries a default route")
 }
 
-// attributes changes those of a queue pair as the flags say.
+// attributes changes those of a queue pair as the flags say. The defaults are the
+// endpoint's own, or by rdma_cm what the ends agree on.
 func (o *peerDevice) attributes(mtu int) func(*endpoint.Attributes) {
 	return func(a *endpoint.Attributes) {
-		a.Timeout, a.RetryCount, a.RNRRetry = o.timeout, o.retry, o.rnrRetry
+		for flag, change := range map[string]func(){
+			"timeout":   func() { a.Timeout = o.timeout },
+			"retry":     func() { a.RetryCount = o.retry },
+			"rnr-retry": func() { a.RNRRetry = o.rnrRetry },
+		} {
+			if o.given(flag) {
+				change()
+			}
+		}
 		if mtu != 0 {
 			a.PathMTU = mtu
 		}

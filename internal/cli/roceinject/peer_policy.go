@@ -28,6 +28,13 @@ type decision struct {
 // policyTable is every decision, in the order of help.
 func policyTable() []decision {
 	return []decision{
+		{name: "rxe", does: "decide all as Linux's soft RoCE does; later ones change that", set: func(d *decisions, value string) error {
+			if value != "" {
+				return errors.New("it has no value")
+			}
+			d.policy, d.icrc = endpoint.RxePolicy(), endpoint.RxeFlushICRC
+			return nil
+		}},
 		flag("silent-duplicates", "leave duplicate SENDs and WRITEs unanswered unless they ask", func(d *decisions) *bool { return &d.policy.SilentDuplicates }),
 		choice("replay", "answer a duplicate READ so", func(d *decisions, v qp.Replay) { d.policy.Replay = v },
 			[]string{"memory", "refuse", "altered"}),
@@ -38,6 +45,7 @@ func policyTable() []decision {
 		flag("default-pkey", "send responses with P_Key 0xFFFF", func(d *decisions) *bool { return &d.policy.DefaultPKey }),
 		flag("repeat-nak", "send a NAK for every packet behind a gap", func(d *decisions) *bool { return &d.policy.RepeatNak }),
 		flag("ignore-unknown", "drop operations that the service does not have", func(d *decisions) *bool { return &d.policy.IgnoreUnknown }),
+		flag("long-send-operational", "answer a SEND longer than the receive with a remote operational error", func(d *decisions) *bool { return &d.policy.LongSendOperational }),
 		flag("nak-invalidate", "answer a SEND with invalidate of a bad key with a NAK", func(d *decisions) *bool { return &d.policy.NakInvalidate }),
 		flag("extra-ack", "acknowledge earlier requests before a READ or atomic response", func(d *decisions) *bool { return &d.policy.ExtraAck }),
 		flag("echo-congestion", "set BECN in acknowledgements of packets with FECN", func(d *decisions) *bool { return &d.policy.EchoCongestion }),

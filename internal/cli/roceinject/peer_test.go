@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/cli"
 	"github.com/rocecap/rocecap/internal/netio/simnet"
@@ -102,6 +104,32 @@ func TestPolicyIsSetByName(t *testing.T) {
 	if !policy.SilentDuplicates || !policy.RepeatNak || policy.Credits || policy.Replay != qp.ReplayAltered ||
 		policy.ReadGap != qp.ReadGapWait || policy.MaxUnacked != 16 || icrc != endpoint.AnyICRC {
 		t.Errorf("%+v, ICRC %d", policy, icrc)
+	}
+}
+
+func TestPolicyRxeIsChangedByWhatFollows(t *testing.T) {
+	policy, icrc, err := parsePolicies([]string{"rxe", "clear-migreq=false"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !policy.DefaultPKey || !policy.LongSendOperational || policy.ClearMigReq || icrc != endpoint.RxeFlushICRC {
+		t.Errorf("%+v, ICRC %d", policy, icrc)
+	}
+}
+
+// TestOnlyTheFlagsGivenChangeAttributes because by rdma_cm the ends agree on the
+// others.
+func TestOnlyTheFlagsGivenChangeAttributes(t *testing.T) {
+	var o peerDevice
+	f := pflag.NewFlagSet("peer", pflag.ContinueOnError)
+	o.register(f)
+	if err := f.Parse([]string{"--retry", "3"}); err != nil {
+		t.Fatal(err)
+	}
+	a := endpoint.Attributes{Timeout: 19, RetryCount: 5, RNRRetry: 4, PathMTU: 4096}
+	o.attributes(0)(&a)
+	if a.Timeout != 19 || a.RetryCount != 3 || a.RNRRetry != 4 || a.PathMTU != 4096 {
+		t.Errorf("%+v", a)
 	}
 }
 
