@@ -25,6 +25,7 @@ type analyzeOptions struct {
 	list     int
 	decodeAs []string
 	colour   string
+	annotate string
 }
 
 func newAnalyze(s Streams) *cobra.Command {
@@ -54,6 +55,7 @@ RoCE and InfiniBand are followed; TCP segments (iWARP) are counted.`,
 	f.BoolVar(&o.json, "json", false, "print one JSON object for each file, complete")
 	f.IntVarP(&o.list, "list", "n", 20, "list at most `N` conversations; 0 is the summary alone")
 	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take a UDP port as RoCEv2: `udp.port==N,infiniband`")
+	f.StringVar(&o.annotate, "annotate", "", "write the packets to `FILE.pcapng`, with the findings as comments")
 	f.StringVar(&o.colour, "color", "auto", "colour the text: `WHEN` is auto, always or never")
 	return cmd
 }
@@ -65,10 +67,12 @@ type analyzePlan struct {
 	qps      []uint32
 	hosts    []netip.Addr
 	style    *analysis.Style
+	annotate string           // file for the packets with their findings
+	events   *analysis.Events // of the file that is annotated
 }
 
 func (o *analyzeOptions) plan() (*analyzePlan, error) {
-	p := &analyzePlan{}
+	p := &analyzePlan{annotate: o.annotate}
 	var err error
 	if p.overrule, err = parseOverrules(o.decodeAs); err != nil {
 		return nil, err
@@ -119,6 +123,11 @@ func (o *analyzeOptions) run(files []string) error {
 	if err != nil {
 		return err
 	}
+	if o.annotate != "" {
+		if err := mayAnnotate(o.annotate, files); err != nil {
+			return err
+		}
+	}
 	var failed error
 	for i, name := range files {
 		report, err := p.analyze(o.streams, name)
@@ -130,6 +139,9 @@ func (o *analyzeOptions) run(files []string) error {
 			fmt.Fprintln(o.streams.Out)
 		}
 		failed = errors.Join(failed, o.print(p, report))
+		if o.annotate != "" {
+			failed = errors.Join(failed, p.write(o.streams, name))
+		}
 	}
 	return failed
 }
@@ -140,6 +152,16 @@ func (o *analyzeOptions) print(p *analyzePlan, r *analysis.Report) error {
 	}
 	text := analysis.Text{Style: p.style, Conversations: o.list}
 	return text.Write(o.streams.Out, r)
+}
+
+// pass passes over a capture and gives what its packets say, in order.
+func (p *analyzePlan) pass(reader *capfile.Reader, take func(j *job) error) error {
+	s := &scan{
+		// A filter may ask for what packets mean together.
+		reader: reader, overrule: p.overrule, stateless: p.filter == nil, records: recordsPerJob,
+		newHandler: func() handler { return &finder{filter: p.filter} }, take: take,
+	}
+	return s.run()
 }
 
 // analyze passes over one capture; the report covers everything before an error.
@@ -154,12 +176,11 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 	report := &analysis.Report{File: name, QPs: p.qps, Hosts: p.hosts}
 	tracker := conversation.NewTracker(conversation.DefaultLimits())
 	tracker.Closed = report.Add
-	s := &scan{
-		// A filter may ask for what packets mean together.
-		reader: reader, overrule: p.overrule, stateless: p.filter == nil, records: recordsPerJob,
-		newHandler: func() handler { return &finder{filter: p.filter} },
+	if p.annotate != "" {
+		p.events = &analysis.Events{}
+		tracker.Report = p.events.Add
 	}
-	s.take = func(j *job) error {
+	err = p.pass(reader, func(j *job) error {
 		report.Packets += j.facts.seen
 		report.TCP += j.facts.tcp
 		report.Pause += j.facts.pause
@@ -168,8 +189,7 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 			tracker.Packet(&j.facts.packets[i])
 		}
 		return nil
-	}
-	err = s.run()
+	})
 	tracker.Finish()
 	report.Seen, report.Evicted = tracker.Seen(), tracker.Evicted()
 	return report, err

@@ -44,7 +44,8 @@ func (f *finder) handle(j *job, p *packet.Packet, _ *capfile.Record) {
 		j.facts.pass(&p.Frame)
 		return
 	}
-	fact.Number, fact.Time, fact.Trust = p.Number, p.Time, trust(p.CRC())
+	crc := p.CRC()
+	fact.Number, fact.Time, fact.Trust, fact.Mistake = p.Number, p.Time, trust(crc), crc.Mistake
 	j.facts.packets = list
 }
 

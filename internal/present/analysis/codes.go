@@ -8,7 +8,7 @@ import (
 
 // Codes are all findings that there can be, the worst first.
 func Codes() []Code {
-	return slices.Concat(failures(), stalls(), losses(), resends(), notes())
+	return slices.Concat(failures(), stalls(), violations(), losses(), resends(), notes())
 }
 
 func failures() []Code {
@@ -106,6 +106,12 @@ func losses() []Code {
 			"load balancing: are packets of one flow spread over several paths?",
 			"A PSN came later than what was sent behind it, and was not sent again for that. Most responders answer with a NAK, and everything is sent again although nothing is lost.",
 			"Packet spraying, link aggregation by packet, a change of path; a capture from several queues.",
+		},
+		{
+			"PSN-DISORDER", conversation.Disordered, Warning, "packets were late close together; nothing tells which, and which were sent again",
+			"load balancing: are packets of one flow spread over several paths?",
+			"Within a round trip several requests came out of order, or twice. A late packet and one that was sent again look alike, so that the analysis names neither; it counts each packet of which it is not sure.",
+			"As PSN-REORDER, for more than one packet at a time.",
 		},
 		{
 			"PSN-DUPLICATE", conversation.Duplicate, Note, "requests came twice",

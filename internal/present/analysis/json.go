@@ -47,6 +47,7 @@ type jsonEnd struct {
 	CE         int             `json:"ce_marked"`
 	CNPs       int             `json:"cnps"`
 	Corrupt    int             `json:"wrong_icrc"`
+	Mistake    string          `json:"icrc_mistake,omitempty"`
 	Unmatched  int             `json:"unmatched_answers"`
 	Requests   jsonRequests    `json:"requests"`
 	Operations []jsonOperation `json:"operations"`
@@ -131,7 +132,7 @@ func jsonOf(number int, c *conversation.Conversation) jsonConversation {
 		e := &c.Ends[i]
 		d := &e.Asks
 		end := jsonEnd{
-			Address: e.Addr.String(), Packets: e.Packets, Bytes: e.Bytes, CE: e.CE, CNPs: e.CNPs, Corrupt: e.Corrupt, Unmatched: e.Strange,
+			Address: e.Addr.String(), Packets: e.Packets, Bytes: e.Bytes, CE: e.CE, CNPs: e.CNPs, Corrupt: e.Corrupt, Mistake: e.Mistake, Unmatched: e.Strange,
 			Requests: jsonRequests{
 				d.Requests, d.Payload, d.Again, d.Wasted, d.Acks, d.MostOutstanding, d.Unfinished, int64(d.ShortestTimeout), d.Dead,
 			},

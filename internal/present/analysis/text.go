@@ -106,6 +106,11 @@ func route(c *conversation.Conversation, end int) string {
 	return name(&c.Ends[end]) + " to " + name(&c.Ends[1-end])
 }
 
+// Title names a conversation.
+func Title(c *conversation.Conversation) string {
+	return fmt.Sprintf("%s  %s and %s", c.Service, name(&c.Ends[0]), name(&c.Ends[1]))
+}
+
 func name(e *conversation.End) string {
 	if !e.Known {
 		return e.Addr.String()
@@ -114,7 +119,7 @@ func name(e *conversation.End) string {
 }
 
 func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation) {
-	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(fmt.Sprintf("%d  %s  %s and %s", number, c.Service, name(&c.Ends[0]), name(&c.Ends[1]))))
+	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(fmt.Sprintf("%d  %s", number, Title(c))))
 	fmt.Fprintf(b, "   packets %d to %d in %s; %s\n", c.First, c.Last, duration(time.Duration(c.Ended-c.Began)), joined(c))
 	if c.AckTimeout > 0 {
 		fmt.Fprintf(b, "   the CM request asks for a local ACK timeout of %d, %s\n", c.AckTimeout, duration(ackTimeout(int(c.AckTimeout))))
@@ -165,6 +170,9 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 	}
 	if e.Strange > 0 {
 		fmt.Fprintf(b, "     sent %s that nothing captured explains\n", count(e.Strange, "packet"))
+	}
+	if e.Mistake != "" {
+		fmt.Fprintf(b, "     its wrong ICRCs are explained: %s\n", e.Mistake)
 	}
 	t.tallies(b, d)
 	counters(b, c, i)

@@ -26,6 +26,7 @@ type stray struct {
 	lost    sign // a missing response that it asks for
 	missed  bool // a missing response was none: it asks for a later one
 	unheard bool // it asks for what was answered
+	certain bool // it was sent again, whatever else comes late
 }
 
 // reason is why something is sent again.
@@ -208,10 +209,15 @@ func (d *Direction) missed(psn wire.PSN) bool {
 	return h != nil && !h.again
 }
 
+// lacks reports whether a PSN is missing, also before all that were captured.
+func (d *Direction) lacks(psn wire.PSN) bool {
+	return d.holes.find(psn) != nil || d.leading && psn.Less(d.origin)
+}
+
 // straggles reports whether a stray without a reason is one of several that come
 // late, and not the begin of sending again after a NAK that was not captured.
 func (d *Direction) straggles(s stray) bool {
-	return !s.justified() && s.unseen && d.Tallies.Of(Missed).Count == 0
+	return !s.justified() && (s.unseen || d.troubled(s.time)) && d.Tallies.Of(Missed).Count == 0
 }
 
 // expired reports whether a stray that came while the requester was sending
@@ -230,7 +236,13 @@ func (d *Direction) stranger(s stray) bool {
 	if !asked || s.psn == s.because.sign.psn || s.hole.asked {
 		return false
 	}
-	return d.holes.find(s.because.sign.psn) == nil
+	return !d.lacks(s.because.sign.psn)
+}
+
+// tooSoon reports whether a stray that was missing came right behind the NAK that
+// asks for it, so that it was late: no requester is so fast.
+func (s *stray) tooSoon() bool {
+	return s.unseen && s.because.kind == RetransmitNak && s.time-s.because.sign.time < minReaction
 }
 
 func (s *stray) justified() bool { return s.because.kind != RetransmitUnseen }
@@ -245,16 +257,17 @@ func (d *Direction) settle(p *Packet) {
 	d.old.set = false
 	switch {
 	case known && next == s.end && s.end != s.resume && !d.straggles(s):
+		s.certain = s.because.kind == RetransmitNak && s.psn == s.because.sign.psn && !(d.run.begun && d.run.start == s.psn)
 		d.begins(s)
 	case known && next == s.resume && !d.expired(s):
 		d.resumes(s)
 	case known && next == s.psn && s.unseen && !(s.obeys() && d.late(after)):
 		// Once late and once again, or twice sent again.
 		d.verdict(Unresolved, s.hole, 1)
-	case known && s.unseen && d.missed(next) && !s.obeys() && d.holes.find(s.because.sign.psn) == nil:
+	case known && s.unseen && d.missed(next) && !s.obeys() && !d.lacks(s.because.sign.psn):
 		// Both fill holes: neither is sent again, both come late.
 		d.lone(s)
-	case s.justified() && !d.stranger(s):
+	case s.justified() && !d.stranger(s) && !s.tooSoon():
 		d.begins(s)
 	default:
 		d.lone(s)
@@ -294,7 +307,12 @@ func (d *Direction) begins(s stray) {
 	d.run = run{begun: true, start: start, kind: kind, time: s.time}
 	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
 	waited := time.Duration(s.because.waited)
-	d.tell(Event{Kind: kind, Packet: s.packet, Cause: s.because.sign.packet, PSN: start, N: d.frontier.Diff(start), Waited: waited})
+	back := Event{Kind: kind, Packet: s.packet, Cause: s.because.sign.packet, PSN: start, N: d.frontier.Diff(start), Waited: waited}
+	if s.certain {
+		d.tell(back)
+	} else {
+		d.judge(back, d.now)
+	}
 	switch {
 	case s.unheard && (kind == RetransmitTimeout || kind == RetransmitImplied):
 		d.tell(Event{Kind: AckLost, Packet: s.packet, PSN: s.psn, N: 1})
@@ -334,7 +352,7 @@ func (s *stray) ask(d *Direction) {
 
 // resumes handles a stray behind which the requester goes on where it was.
 func (d *Direction) resumes(s stray) {
-	if nak := d.naks.of(s.psn); nak.set {
+	if nak := d.naks.of(s.psn); nak.set && s.time-nak.time >= minReaction {
 		s.because.sign = nak
 		d.single = candidate{set: true, stray: s, frontier: d.frontier}
 		return
@@ -354,7 +372,7 @@ func (d *Direction) selective(to wire.PSN) {
 		d.refilled(s.hole)
 	}
 	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
-	d.tell(Event{Kind: RetransmitNak, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)})
+	d.judge(Event{Kind: RetransmitNak, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)}, d.now)
 }
 
 // lone gives the verdict on a packet that was late or came twice.
@@ -364,7 +382,12 @@ func (d *Direction) lone(s stray) {
 		d.verdict(Reordered, s.hole, 1)
 		return
 	}
-	d.tell(Event{Kind: Duplicate, Packet: s.packet, PSN: s.psn, N: 1})
+	twice := Event{Kind: Duplicate, Packet: s.packet, PSN: s.psn, N: 1}
+	if d.troubled(s.time) {
+		d.withdraw(twice)
+		return
+	}
+	d.judge(twice, d.now)
 }
 
 // refilled judges a hole that what is sent again has filled.

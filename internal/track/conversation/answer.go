@@ -34,6 +34,11 @@ func (d *Direction) response(p *Packet) {
 	if !d.begun {
 		return
 	}
+	d.now = p.Time
+	d.sure(p.Time)
+	if p.Syndrome.Kind() == wire.Ack {
+		d.outlives(p)
+	}
 	switch p.Opcode.Operation() {
 	case wire.OpAcknowledge:
 		d.acknowledge(p)
@@ -84,6 +89,7 @@ func (d *Direction) negative(p *Packet, code uint8) {
 	d.tell(Event{Kind: kinds[code], Packet: p.Number, PSN: p.PSN, N: 1})
 	if code != wire.NakPSNSequence {
 		d.Dead = true
+		d.rules.fatal, d.rules.fatalAt = true, p.Time
 		return
 	}
 	d.sequenceNak(p)
@@ -107,7 +113,7 @@ func (d *Direction) sequenceNak(p *Packet) {
 	if d.corrupt.set && d.corrupt.psn == p.PSN {
 		kind = LostCorrupt
 	}
-	d.tell(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1})
+	d.judge(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1}, d.now)
 }
 
 // explained reports whether a NAK is no sign of a loss: what it asks for was
@@ -250,6 +256,13 @@ func (d *Direction) respond(p *Packet) {
 		d.learn(p.Payload)
 	}
 	m := d.messages.covering(p.PSN)
+	if m == nil && place == wire.PlaceLast {
+		d.inferBy(p.PSN)
+		m = d.messages.covering(p.PSN)
+	}
+	if m != nil && !m.op.answered() {
+		d.tell(Event{Kind: ResponseUnasked, Packet: p.Number, PSN: p.PSN, N: 1})
+	}
 	if m == nil || !m.op.answered() {
 		d.advance(p.PSN.Add(1), p)
 		d.complete(p.PSN.Add(1), p)

@@ -29,6 +29,9 @@ type End struct {
 	CE      int   // packets it sent that were marked by congestion
 	CNPs    int   // congestion notifications it sent
 	Corrupt int   // packets it sent with a wrong ICRC
+	// Mistake explains the wrong ICRC of the last packet that has one and is
+	// explained.
+	Mistake string
 	// Strange is how many packets it sent that have nothing to do with what was
 	// seen: answers to nothing, or PSNs out of every order.
 	Strange int

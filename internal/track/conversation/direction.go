@@ -48,6 +48,9 @@ type Direction struct {
 	ahead    sign // an acknowledgement of what was not seen
 	answers  answerTimes
 	single   candidate
+	doubt    doubt
+	rules    rules
+	now      int64 // when the last packet came
 }
 
 // Operation is what is known of the messages of one kind.
@@ -115,8 +118,12 @@ func (d *Direction) tell(e Event) {
 
 // request takes the next request of the direction.
 func (d *Direction) request(p *Packet) {
+	d.now = p.Time
+	d.sure(p.Time)
 	d.Requests++
 	d.Payload += int64(p.Payload)
+	d.outlives(p)
+	d.measure(p)
 	place := p.Opcode.Info().Place
 	if (place == wire.PlaceFirst || place == wire.PlaceMiddle) && isMTU(p.Payload) {
 		d.learn(p.Payload)
@@ -172,13 +179,22 @@ func (d *Direction) learn(mtu int) {
 // infer learns the path MTU from the request behind a READ: it tells how many
 // PSNs that took.
 func (d *Direction) infer(p *Packet) {
-	open := d.messages.open()
-	if d.mtu != 0 || len(open) == 0 || !open[len(open)-1].unsized {
-		return
+	if open := d.messages.open(); d.mtu == 0 && len(open) > 0 {
+		d.fit(&open[len(open)-1], p.PSN)
 	}
-	m := &open[len(open)-1]
-	for mtu := minMTU; mtu <= maxMTU; mtu *= 2 {
-		if m.first.Add(packets(uint32(m.bytes), mtu)) == p.PSN {
+}
+
+// inferBy learns it from the last response to a READ.
+func (d *Direction) inferBy(last wire.PSN) {
+	if i := d.messages.at(last); d.mtu == 0 && i >= 0 {
+		d.fit(&d.messages.open()[i], last.Add(1))
+	}
+}
+
+// fit learns the path MTU with which a READ takes the PSNs up to another.
+func (d *Direction) fit(m *message, end wire.PSN) {
+	for mtu := minMTU; m.unsized && mtu <= maxMTU; mtu *= 2 {
+		if m.first.Add(packets(uint32(m.bytes), mtu)) == end {
 			d.learn(mtu)
 			return
 		}
@@ -199,6 +215,7 @@ func (d *Direction) forward(p *Packet, n int, sized bool) {
 	if d.acked == d.frontier {
 		d.since = p.Time
 	}
+	d.order(p, n)
 	d.frontier = p.PSN.Add(n)
 	d.cursor = d.frontier
 	d.messages.add(p, n, sized)
@@ -298,6 +315,10 @@ func (d *Direction) end() {
 		d.judgeUnfilled(h)
 	}
 	d.holes = nil
+	d.allSure()
+	if d.ahead.set {
+		d.tell(Event{Kind: AckBeyond, Packet: d.ahead.packet, PSN: d.ahead.psn.Add(-1), N: 1})
+	}
 	for i := range d.messages.open() {
 		if m := &d.messages.open()[i]; !m.done {
 			d.giveUp(m)
@@ -326,5 +347,5 @@ func (d *Direction) verdict(kind Kind, h hole, n int) {
 	if kind == Lost && d.corrupt.set && d.corrupt.psn.InRange(h.from, h.len()) {
 		kind = LostCorrupt
 	}
-	d.tell(Event{Kind: kind, Packet: h.packet, PSN: h.from, N: n})
+	d.judge(Event{Kind: kind, Packet: h.packet, PSN: h.from, N: n}, d.now)
 }

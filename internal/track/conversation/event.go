@@ -19,6 +19,7 @@ const (
 	Reordered               // it came later than what was sent behind it
 	Unresolved              // lost, or missed by the capture: nothing tells
 	Duplicate               // it came twice, and was not sent again with what follows
+	Disordered              // several came late close together: nothing tells what was late and what was sent again
 	// What was sent again, from PSN on, and why.
 	RetransmitNak     // after a NAK "PSN sequence error"
 	RetransmitImplied // after a response that shows that an earlier one is missing
@@ -41,7 +42,19 @@ const (
 	CongestionCE  // packets marked by congestion
 	CongestionCNP // congestion notifications
 	BadICRC
-	Kinds // how many there are
+	IcrcMistake // a wrong ICRC that a known mistake explains
+	// What does not keep to the standard.
+	SizeWrong      // a packet of a message is not as long as the path MTU, or longer
+	LengthWrong    // the packets of a WRITE are not as long together as its RETH says
+	OpcodeOrder    // a packet cannot follow the one before it
+	ReservedBits   // bits that have to be 0 are not
+	VersionUnknown // the transport header version is not 0
+	PKeyChanged
+	MigReqChanged
+	AckBeyond       // an acknowledgement of what the capture does not have, up to its end
+	ResponseUnasked // READ or atomic responses to what is neither
+	AfterFatal      // a queue pair goes on after a NAK that ends it
+	Kinds           // how many there are
 )
 
 // Event is one thing that happened in a direction of a conversation.
@@ -102,10 +115,12 @@ func (list Tallies) Of(k Kind) Tally {
 }
 
 var kindNames = [Kinds]string{
-	"Lost", "LostBehind", "LostCorrupt", "Missed", "Reordered", "Unresolved", "Duplicate",
+	"Lost", "LostBehind", "LostCorrupt", "Missed", "Reordered", "Unresolved", "Duplicate", "Disordered",
 	"RetransmitNak", "RetransmitImplied", "RetransmitRNR", "RetransmitTimeout", "RetransmitUnseen",
 	"NakSequence", "NakInvalid", "NakAccess", "NakOperation", "NakOther", "RNRNak",
-	"AckLost", "AckUnsent", "RNREarly", "ResponseLost", "ResponseGap", "CongestionCE", "CongestionCNP", "BadICRC",
+	"AckLost", "AckUnsent", "RNREarly", "ResponseLost", "ResponseGap", "CongestionCE", "CongestionCNP", "BadICRC", "IcrcMistake",
+	"SizeWrong", "LengthWrong", "OpcodeOrder", "ReservedBits", "VersionUnknown", "PKeyChanged", "MigReqChanged",
+	"AckBeyond", "ResponseUnasked", "AfterFatal",
 }
 
 // String returns the kind's name.

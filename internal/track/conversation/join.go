@@ -1,6 +1,10 @@
 package conversation
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
 
 // wait makes a half be compared with answers that belong to none yet.
 func (t *Tracker) wait(h *half) {
@@ -66,7 +70,18 @@ func (d *Direction) outstanding(p *Packet) bool {
 	if d.leading {
 		from = from.Add(-leadIn)
 	}
-	return d.begun && p.PSN.InRange(from, max(0, d.frontier.Diff(from)))
+	return d.begun && p.PSN.InRange(from, max(0, d.furthest().Diff(from)))
+}
+
+// furthest is one past the last PSN that what was sent can have taken: that of
+// a READ of unknown path MTU is longest with the smallest.
+func (d *Direction) furthest() wire.PSN {
+	open := d.messages.open()
+	if len(open) == 0 || !open[len(open)-1].unsized {
+		return d.frontier
+	}
+	m := &open[len(open)-1]
+	return m.first.Add(packets(uint32(m.bytes), minMTU))
 }
 
 // unite makes one conversation of two halves; what the younger one's

@@ -20,9 +20,14 @@ type Packet struct {
 	Trust    Trust
 	CE       bool // marked by congestion in the IP header or GRH
 
-	DMALen  uint32 // of a READ
-	Payload int    // bytes, without pad
-	WireLen int    // of the whole frame
+	DMALen   uint32 // of a packet with a RETH
+	Payload  int    // bytes, without pad
+	PKey     uint16
+	MigReq   bool
+	Reserved bool   // reserved bits of the BTH are set
+	TVer     uint8  // the transport header version
+	Mistake  string // Mistaken: which
+	WireLen  int    // of the whole frame
 
 	CM *Exchange // what a CM message says, nil in other packets
 }
@@ -67,6 +72,7 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 		Src: headers.src, Dst: headers.dst,
 		DestQP: bth.DestQP(), PSN: bth.PSN(), Opcode: bth.Opcode(), CE: headers.ce,
 		Payload: f.PayloadLen, WireLen: f.WireLen,
+		PKey: bth.PKey(), MigReq: bth.MigReq(), TVer: bth.TVer(), Reserved: reserved(bth),
 	}
 	if h := headers.deth; h != nil {
 		p.SrcQP = h.SrcQP()
@@ -80,6 +86,10 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 	p.CM = headers.exchange
 	return true
 }
+
+// reserved reports whether bits of a BTH that have to be 0 are not: six beside
+// FECN and BECN, seven beside AckReq (IBTA vol. 1, 9.2).
+func reserved(bth wire.BTH) bool { return bth[4]&0x3F != 0 || bth[8]&0x7F != 0 }
 
 // reader collects the headers of a frame, the innermost of each kind.
 type reader struct {

@@ -132,9 +132,17 @@ func (t *Tracker) count(h *half, p *Packet) {
 		from.CE++
 		from.Asks.tell(Event{Kind: CongestionCE, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
-	if p.Trust != Trusted {
+	switch p.Trust {
+	case Corrupt:
 		from.Corrupt++
 		from.Asks.tell(Event{Kind: BadICRC, Packet: p.Number, PSN: p.PSN, N: 1})
+	case Mistaken:
+		from.Corrupt++
+		from.Mistake = p.Mistake
+		from.Asks.tell(Event{Kind: IcrcMistake, Packet: p.Number, PSN: p.PSN, N: 1})
+	}
+	if p.Trust != Corrupt {
+		from.Asks.header(p)
 	}
 	if c != t.newest {
 		t.unlink(c)
@@ -289,6 +297,7 @@ func (t *Tracker) response(h *half, p *Packet) {
 		return
 	}
 	h.conversation.Agreements++
+	h.sender().Asks.measure(p)
 	asks.response(p)
 }
 

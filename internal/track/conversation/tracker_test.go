@@ -190,6 +190,7 @@ func TestARequesterThatSendsOnlyWhatIsMissingIsUnderstood(t *testing.T) {
 	s.send(102)
 	s.send(105)
 	s.ack(105)
+	s.track.Finish()
 	s.want(NakSequence, Lost, RetransmitNak)
 	if got := s.told[2]; got.PSN != 102 || got.N != 1 || got.Packet != 7 || got.Cause != 5 {
 		t.Errorf("told %+v", got)
@@ -370,8 +371,8 @@ func fuzzed(i int, b []byte) *Packet {
 // sound checks what holds between packets.
 func sound(t *testing.T, d *Direction) {
 	t.Helper()
-	if len(d.holes) > maxHoles || len(d.messages.open()) > maxOpen {
-		t.Fatalf("%d holes, %d messages", len(d.holes), len(d.messages.open()))
+	if len(d.holes) > maxHoles || len(d.messages.open()) > maxOpen || len(d.doubt.waiting) > maxDoubted {
+		t.Fatalf("%d holes, %d messages, %d verdicts that wait", len(d.holes), len(d.messages.open()), len(d.doubt.waiting))
 	}
 	for i, h := range d.holes {
 		if h.len() <= 0 || i > 0 && h.from.Less(d.holes[i-1].to) {

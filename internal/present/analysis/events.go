@@ -1,0 +1,63 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/rocecap/rocecap/internal/track/conversation"
+)
+
+// maxEvents bounds how many events are remembered with their packets.
+const maxEvents = 1 << 20
+
+// Events are those of a capture, by the packets in which they show.
+type Events struct {
+	Dropped int // that there was no room for
+
+	of    map[int][]conversation.Event
+	count int
+}
+
+// Add takes an event of a conversation.
+func (l *Events) Add(_ *conversation.Conversation, _ int, e conversation.Event) {
+	if l.count == maxEvents {
+		l.Dropped++
+		return
+	}
+	if l.of == nil {
+		l.of = make(map[int][]conversation.Event)
+	}
+	l.count++
+	l.of[e.Packet] = append(l.of[e.Packet], e)
+}
+
+// Of returns the events that show in a packet.
+func (l *Events) Of(packet int) []conversation.Event { return l.of[packet] }
+
+// codeOf finds the code of a kind of event.
+func codeOf(k conversation.Kind) Code {
+	for _, c := range Codes() {
+		if c.Kind == k {
+			return c
+		}
+	}
+	return Code{}
+}
+
+// Describe says in a line what an event is.
+func Describe(e conversation.Event) string {
+	code := codeOf(e.Kind)
+	text := fmt.Sprintf("%s: %s (PSN %d", code.Name, code.Title, e.PSN)
+	if e.N > 1 {
+		text += fmt.Sprintf(" and %d behind it", e.N-1)
+	}
+	if e.Cause > 0 {
+		text += fmt.Sprintf(", because of packet %d", e.Cause)
+	}
+	switch {
+	case e.Kind == conversation.RNRNak:
+		text += ", to wait " + duration(e.Waited)
+	case e.Waited > 0:
+		text += ", after " + duration(e.Waited)
+	}
+	return text + ")"
+}
