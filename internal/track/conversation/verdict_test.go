@@ -14,8 +14,8 @@ import (
 )
 
 // truthSeeds is how many seeds each scenario has. The tracker's bounds of time
-// were chosen with these; with others about one run in ten thousand is told
-// wrongly in part.
+// were chosen with these; with others one or two runs in ten thousand are
+// told wrongly in part.
 const truthSeeds = 1000
 
 // Other seeds than those that the tracker was made with are chosen with
