@@ -91,8 +91,8 @@ func (h BTH) PSN() PSN { return PSN(uint24(h[bthPSN:])) }
 // SetPSN sets the packet sequence number.
 func (h BTH) SetPSN(p PSN) { putUint24(h[bthPSN:], uint32(p)) }
 
-// reservedSet reports whether a reserved bit is set.
-func (h BTH) reservedSet() bool { return h[bthReserved]&0x3F != 0 || h[bthAckReq]&0x7F != 0 }
+// ReservedSet reports whether a reserved bit is set.
+func (h BTH) ReservedSet() bool { return h[bthReserved]&0x3F != 0 || h[bthAckReq]&0x7F != 0 }
 
 func opcodeName(v uint64) string { return Opcode(v).String() }
 

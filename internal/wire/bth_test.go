@@ -33,8 +33,8 @@ func TestEveryReservedBitOfABTHIsSeen(t *testing.T) {
 		h := make(BTH, BTHLen)
 		h[i/8] = 0x80 >> (i % 8)
 		reserved := i >= 34 && i < 40 || i >= 65 && i < 72
-		if h.reservedSet() != reserved {
-			t.Errorf("bit %d: reserved %v, want %v", i, h.reservedSet(), reserved)
+		if h.ReservedSet() != reserved {
+			t.Errorf("bit %d: reserved %v, want %v", i, h.ReservedSet(), reserved)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (f *Frame) judgeBTH(bth BTH, info *OpcodeInfo) {
 	if bth.TVer() != 0 {
 		f.Problems |= ProblemTVer
 	}
-	if bth.reservedSet() {
+	if bth.ReservedSet() {
 		f.Problems |= ProblemReserved
 	}
 	if !info.Defined() {

@@ -72,7 +72,7 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 		Src: headers.src, Dst: headers.dst,
 		DestQP: bth.DestQP(), PSN: bth.PSN(), Opcode: bth.Opcode(), CE: headers.ce,
 		Payload: f.PayloadLen, WireLen: f.WireLen,
-		PKey: bth.PKey(), MigReq: bth.MigReq(), TVer: bth.TVer(), Reserved: reserved(bth),
+		PKey: bth.PKey(), MigReq: bth.MigReq(), TVer: bth.TVer(), Reserved: bth.ReservedSet(),
 	}
 	if h := headers.deth; h != nil {
 		p.SrcQP = h.SrcQP()
@@ -86,10 +86,6 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 	p.CM = headers.exchange
 	return true
 }
-
-// reserved reports whether bits of a BTH that have to be 0 are not: six beside
-// FECN and BECN, seven beside AckReq (IBTA vol. 1, 9.2).
-func reserved(bth wire.BTH) bool { return bth[4]&0x3F != 0 || bth[8]&0x7F != 0 }
 
 // reader collects the headers of a frame, the innermost of each kind.
 type reader struct {
