@@ -48,7 +48,7 @@ var (
 func (p *peerLab) run(f family, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	args = append(args, "-i", p.port.Name, "--ip", f.own(p.port).String(), "--mac", p.port.MAC.String(),
-		"--deadline", peerPatience.String(), "--wait", peerPatience.String())
+		"--deadline", peerPatience.String(), "--wait", peerPatience.String(), "--timeout", "17") // guests are slow
 	err := p.lab.Do(func() error { return roceinject.RunPeer(args, cli.Streams{Out: &out, Err: &errs}) })
 	return out.String() + errs.String(), err
 }
