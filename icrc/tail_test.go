@@ -41,7 +41,7 @@ func FuzzTail(f *testing.F) {
 	f.Fuzz(func(t *testing.T, packet []byte, at int) {
 		const least = wire.IPv4MinLen + wire.UDPLen + wire.BTHLen
 		if at < least || at > len(packet) {
-			t.Skip("no head and tail")
+			return // no head and tail
 		}
 		got := icrc.NewTail(packet[at:]).After(icrc.Compute(icrc.RoCEv2IPv4, packet[:at]))
 		if want := icrc.Compute(icrc.RoCEv2IPv4, packet); got != want {

@@ -1,12 +1,9 @@
 package rocecap
 
 import (
-	"net/netip"
-
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/track/iwarp"
 	"github.com/rocecap/rocecap/internal/track/service"
-	"github.com/rocecap/rocecap/internal/track/tcpstream"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -106,7 +103,7 @@ func (w *worker) observe(j *job, st *state) {
 			st.services.Observe(f, j.first+i)
 			continue
 		}
-		segment, ok := segmentOf(f, j.first+i)
+		segment, ok := iwarp.PacketOf(f, uint64(j.first+i))
 		if !ok {
 			continue
 		}
@@ -114,20 +111,4 @@ func (w *worker) observe(j *job, st *state) {
 			w.units[i] = append(w.units[i], pdu.Clone())
 		}
 	}
-}
-
-// segmentOf takes a TCP segment out of a frame; ok is false when its headers
-// were cut off.
-func segmentOf(f *wire.Frame, number int) (s iwarp.Packet, ok bool) {
-	tcp := wire.TCP(f.View(wire.HdrTCP))
-	src, dst := f.Addresses()
-	if len(tcp) < wire.TCPMinLen || f.Payload == 0 || !src.IsValid() {
-		return s, false
-	}
-	return iwarp.Packet{
-		Number: uint64(number),
-		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
-		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
-		Payload: f.PayloadBytes(), WireLen: f.PayloadLen, Offset: f.Payload,
-	}, true
 }

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 
 	"github.com/rocecap/rocecap/internal/track/iwarp"
-	"github.com/rocecap/rocecap/internal/track/tcpstream"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -12,16 +11,9 @@ import (
 // first one of a connection that has just been made with CRCs: so an FPDU is
 // one whatever its CRC is, and whatever was crafted before.
 func unitsOf(f *wire.Frame, number int) []*iwarp.PDU {
-	tcp := wire.TCP(f.View(wire.HdrTCP))
-	src, dst := f.Addresses()
-	if len(tcp) < wire.TCPMinLen || f.PayloadLen == 0 || !src.IsValid() {
+	s, ok := iwarp.PacketOf(f, uint64(number))
+	if !ok || s.WireLen == 0 {
 		return nil
-	}
-	s := iwarp.Packet{
-		Number: uint64(number),
-		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
-		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
-		Payload: f.PayloadBytes(), WireLen: f.PayloadLen, Offset: f.Payload,
 	}
 	t := iwarp.NewTracker(iwarp.DefaultLimits())
 	var unit wire.Stack

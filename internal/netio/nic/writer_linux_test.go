@@ -1,9 +1,11 @@
 package nic
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/rocecap/rocecap/internal/netio/nettest"
+	"github.com/rocecap/rocecap/internal/testneed"
 )
 
 // TestPastTheQueueFramesGoByXDP lets nobody lose the faster way unnoticed.
@@ -19,7 +21,7 @@ func TestPastTheQueueFramesGoByXDP(t *testing.T) {
 		for i, w := range first.writers {
 			if _, ok := w.(*xdpWriter); !ok {
 				_, err := newXDPWriters(first, options)
-				t.Skipf("writer %d is a %T: this kernel has no XDP sockets here: %v", i, w, err)
+				testneed.Missing(t, "xdp", fmt.Sprintf("writer %d is a %T: this kernel has no XDP sockets here: %v", i, w, err))
 			}
 		}
 		second, err := Open(options)

@@ -26,6 +26,22 @@ type Packet struct {
 	Offset   int    // of the payload in the frame
 }
 
+// PacketOf takes a TCP segment out of a frame; ok is false when its headers were
+// cut off.
+func PacketOf(f *wire.Frame, number uint64) (p Packet, ok bool) {
+	tcp := wire.TCP(f.View(wire.HdrTCP))
+	src, dst := f.Addresses()
+	if len(tcp) < wire.TCPMinLen || f.Payload == 0 || !src.IsValid() {
+		return p, false
+	}
+	return Packet{
+		Number: number,
+		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
+		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
+		Payload: f.PayloadBytes(), WireLen: f.PayloadLen, Offset: f.Payload,
+	}, true
+}
+
 // Kind says what a PDU is.
 type Kind uint8
 
