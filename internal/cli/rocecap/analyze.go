@@ -11,7 +11,7 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/analysis"
 	"github.com/rocecap/rocecap/internal/present/filter"
-	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
 // analyzeOptions are the flags of `rocecap analyze`.
@@ -174,23 +174,17 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 	progress := startProgress(streams, reader)
 	defer progress.stop()
 	report := &analysis.Report{File: name, QPs: p.qps, Hosts: p.hosts}
-	tracker := conversation.NewTracker(conversation.DefaultLimits())
-	tracker.Closed = report.Add
+	tracker := survey.NewTracker()
+	tracker.Conversations.Closed = report.Add
 	if p.annotate != "" {
 		p.events = &analysis.Events{}
-		tracker.Report = p.events.Add
+		tracker.Conversations.Report = p.events.Add
 	}
 	err = p.pass(reader, func(j *job) error {
-		report.Packets += j.facts.seen
-		report.TCP += j.facts.tcp
-		report.Pause += j.facts.pause
-		report.Other += j.facts.other
-		for i := range j.facts.packets {
-			tracker.Packet(&j.facts.packets[i])
-		}
+		tracker.Take(&j.facts)
 		return nil
 	})
 	tracker.Finish()
-	report.Seen, report.Evicted = tracker.Seen(), tracker.Evicted()
+	report.Finish(tracker)
 	return report, err
 }

@@ -6,22 +6,11 @@ import (
 	"github.com/rocecap/rocecap/internal/present/filter"
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/track/conversation"
-	"github.com/rocecap/rocecap/internal/wire"
+	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
-// facts are what the packets of a job say, in their order: workers find them,
-// and the tracker, which is one for the capture, takes them in turn.
-type facts struct {
-	packets []conversation.Packet
-	seen    int // packets that were looked at
-	tcp     int // of which TCP's
-	pause   int // PAUSE and PFC frames
-	other   int // without RDMA headers, or cut before their end
-}
-
-func (f *facts) reset() { *f = facts{packets: f.packets[:0]} }
-
-// finder is one worker's part of an analysis.
+// finder is one worker's part of an analysis: it finds the facts of a job, which
+// the trackers, of which there is one set for the capture, take in turn.
 type finder struct {
 	filter  *filter.Filter // nil matches all
 	scratch filter.Scratch
@@ -31,34 +20,12 @@ func (f *finder) handle(j *job, p *packet.Packet, _ *capfile.Record) {
 	if f.filter != nil && !f.filter.Match(p, &f.scratch) {
 		return
 	}
-	j.facts.seen++
-	list := j.facts.packets
-	n := len(list)
-	if n < cap(list) {
-		list = list[:n+1]
-	} else {
-		list = append(list, conversation.Packet{})
-	}
-	fact := &list[n]
-	if p.Frame.BTH < 0 || !fact.Read(&p.Frame) {
-		j.facts.pass(&p.Frame)
+	fact := j.facts.Read(&p.Frame, survey.Stamp{Number: p.Number, Time: p.Time})
+	if fact == nil {
 		return
 	}
 	crc := p.CRC()
-	fact.Number, fact.Time, fact.Trust, fact.Mistake = p.Number, p.Time, trust(crc), crc.Mistake
-	j.facts.packets = list
-}
-
-// pass counts a packet that is not followed.
-func (f *facts) pass(frame *wire.Frame) {
-	switch frame.Proto {
-	case wire.ProtoTCP:
-		f.tcp++
-	case wire.ProtoPause, wire.ProtoPFC:
-		f.pause++
-	default:
-		f.other++
-	}
+	fact.Trust, fact.Mistake = trust(crc), crc.Mistake
 }
 
 func trust(crc *packet.Judgement) conversation.Trust {

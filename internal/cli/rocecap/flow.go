@@ -12,6 +12,7 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/analysis"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
 // flowOptions are the flags of `rocecap flow`.
@@ -83,12 +84,10 @@ func (o *flowOptions) choose(p *analyzePlan, name string) (*conversation.Convers
 	defer progress.stop()
 	chosen := &chosen{plan: p, first: o.first}
 	events := &analysis.Events{}
-	tracker := conversation.NewTracker(conversation.DefaultLimits())
-	tracker.Closed, tracker.Report = chosen.add, events.Add
+	tracker := survey.NewTracker()
+	tracker.Conversations.Closed, tracker.Conversations.Report = chosen.add, events.Add
 	err = p.pass(reader, func(j *job) error {
-		for i := range j.facts.packets {
-			tracker.Packet(&j.facts.packets[i])
-		}
+		tracker.Take(&j.facts)
 		return nil
 	})
 	tracker.Finish()
@@ -113,8 +112,8 @@ func (o *flowOptions) draw(p *analyzePlan, name string, l *analysis.Ladder) erro
 	}
 	drawn := 0
 	err = p.pass(reader, func(j *job) error {
-		for i := range j.facts.packets {
-			packet := &j.facts.packets[i]
+		for i := range j.facts.Packets {
+			packet := &j.facts.Packets[i]
 			if packet.Number > l.Conversation.Last || o.count > 0 && drawn == o.count {
 				return errEnough
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/track/iwarp"
 	"github.com/rocecap/rocecap/internal/track/service"
+	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
 // A scan walks a capture with all cores: one goroutine reads batches of records
@@ -59,7 +60,7 @@ type job struct {
 	out     []byte            // text for the output, in order
 	matched []*capfile.Record // records to write
 	report  *report           // what `rocecap icrc` counts
-	facts   facts             // what `rocecap analyze` follows
+	facts   survey.Facts      // what `rocecap analyze` follows
 
 	done       chan struct{}
 	turn, next chan *state // the state as the jobs before left it, and for the next one
@@ -69,7 +70,7 @@ func (j *job) reset() {
 	j.out = j.out[:0]
 	j.matched = j.matched[:0]
 	j.report = nil
-	j.facts.reset()
+	j.facts.Reset()
 }
 
 // state is what earlier packets say about later ones. It passes from job to job.

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/survey"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
 func TestEveryKindOfEventHasOneCodeAndAnExplanation(t *testing.T) {
-	kinds := map[conversation.Kind]bool{}
+	kinds := map[any]bool{}
 	names := map[string]bool{}
 	for _, c := range Codes() {
 		if kinds[c.Kind] || names[c.Name] {
@@ -52,7 +53,7 @@ func TestEveryKindOfEventHasOneCodeAndAnExplanation(t *testing.T) {
 
 // sample is a report of two conversations: one with an RNR NAK, one that is fine.
 func sample() *Report {
-	r := &Report{File: "x.pcap", Packets: 9, TCP: 1, Pause: 2}
+	r := &Report{File: "x.pcap", Counts: survey.Counts{Seen: 9, TCP: 1, Pause: 2}}
 	track := conversation.NewTracker(conversation.DefaultLimits())
 	track.Closed = r.Add
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")

@@ -3,11 +3,7 @@
 // or JSON; and what each finding's code means.
 package analysis
 
-import (
-	"strings"
-
-	"github.com/rocecap/rocecap/internal/track/conversation"
-)
+import "strings"
 
 // Grade is how bad a finding is.
 type Grade uint8
@@ -27,7 +23,7 @@ func (g Grade) String() string { return gradeNames[g] }
 // Code is a kind of finding, with what is to be said about it.
 type Code struct {
 	Name  string
-	Kind  conversation.Kind
+	Kind  any // a value of the tracker's type for what it finds: conversation.Kind
 	Grade Grade
 	Title string // what happened, for the summary
 	Next  string // what to look at next

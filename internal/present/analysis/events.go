@@ -33,8 +33,8 @@ func (l *Events) Add(_ *conversation.Conversation, _ int, e conversation.Event) 
 // Of returns the events that show in a packet.
 func (l *Events) Of(packet int) []conversation.Event { return l.of[packet] }
 
-// codeOf finds the code of a kind of event.
-func codeOf(k conversation.Kind) Code {
+// codeOf finds the code of what a tracker finds.
+func codeOf(k any) Code {
 	for _, c := range Codes() {
 		if c.Kind == k {
 			return c

@@ -91,6 +91,7 @@ type jsonFinding struct {
 	Title        string `json:"title"`
 	Conversation int    `json:"conversation"`
 	End          int    `json:"end"`
+	Where        string `json:"where"`
 	Count        int    `json:"count"`
 	Packets      int    `json:"packets"`
 	First        []int  `json:"first_packets"`
@@ -99,7 +100,7 @@ type jsonFinding struct {
 // WriteJSON writes the report as one object.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
-		Version: jsonVersion, File: r.File, Packets: r.Packets, TCP: r.TCP, Pause: r.Pause, Other: r.Other,
+		Version: jsonVersion, File: r.File, Packets: r.Counts.Seen, TCP: r.Counts.TCP, Pause: r.Counts.Pause, Other: r.Counts.Other,
 		Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.unlisted,
 		Conversations: []jsonConversation{}, Findings: []jsonFinding{}, Rest: map[string]int{},
 	}
@@ -108,7 +109,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	}
 	for _, f := range r.Findings() {
 		out.Findings = append(out.Findings, jsonFinding{
-			f.Code.Name, f.Code.Grade.String(), f.Code.Title, f.Conversation, f.End, f.Tally.Count, f.Tally.Packets, f.Tally.First(),
+			f.Code.Name, f.Code.Grade.String(), f.Code.Title, f.Conversation, f.End, f.Where, f.Tally.Count, f.Tally.Packets, f.Tally.First(),
 		})
 	}
 	for _, code := range Codes() {

@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/survey"
+	"github.com/rocecap/rocecap/internal/track/tally"
 )
 
 // Report is what is known of one capture.
 type Report struct {
 	File    string
-	Packets int // that were looked at
-	TCP     int // of which TCP segments, whose iWARP is not followed
-	Pause   int // PAUSE and PFC frames
-	Other   int // without RDMA headers
+	Counts  survey.Counts
 	Seen    int // conversations
 	Evicted int // of which had to be given up before their end
 
@@ -24,7 +23,16 @@ type Report struct {
 
 	conversations []*conversation.Conversation
 	unlisted      int
-	rest          [conversation.Kinds]rest // what those had
+	rest          map[any]rest // what those had, by kind
+}
+
+// pass counts what is not listed.
+func (r *Report) pass(kind any, count int) {
+	if r.rest == nil {
+		r.rest = make(map[any]rest)
+	}
+	more := r.rest[kind]
+	r.rest[kind] = rest{more.count + count, more.where + 1}
 }
 
 // rest is what conversations that are not listed had of a kind of event.
@@ -53,10 +61,15 @@ func (r *Report) Add(c *conversation.Conversation) {
 	r.unlisted++
 	for i := range c.Ends {
 		for _, t := range c.Ends[i].Asks.Tallies {
-			r.rest[t.Kind].count += t.Count
-			r.rest[t.Kind].where++
+			r.pass(t.Kind, t.Count)
 		}
 	}
+}
+
+// Finish takes what the trackers know when the capture has ended.
+func (r *Report) Finish(t *survey.Tracker) {
+	r.Counts = t.Counts
+	r.Seen, r.Evicted = t.Conversations.Seen(), t.Conversations.Evicted()
 }
 
 func (r *Report) chosen(c *conversation.Conversation) bool {
@@ -75,30 +88,37 @@ func (r *Report) list() []*conversation.Conversation {
 	return r.conversations
 }
 
-// Finding is one kind of thing that happened to the requests of one end.
+// Finding is one kind of thing that happened to somebody: to the requests of one
+// end of a conversation, for example.
 type Finding struct {
 	Code         Code
-	Tally        conversation.Tally
-	Conversation int // its place in the list, from 1
-	End          int // whose requests
-
-	of *conversation.Conversation
+	Tally        tally.Tally
+	Where        string // to whom
+	Conversation int    // its place in the list, from 1; 0 when it is about none
+	End          int    // whose requests
 }
 
 // Findings lists what was found, in the order of the codes, and of each code the
 // most frequent first.
 func (r *Report) Findings() []Finding {
-	var all []Finding
-	for _, code := range Codes() {
-		begin := len(all)
-		for i, c := range r.list() {
-			for end := range c.Ends {
-				if t := c.Ends[end].Asks.Tallies.Of(code.Kind); t.Count > 0 {
-					all = append(all, Finding{code, t, i + 1, end, c})
-				}
+	rank := make(map[any]int)
+	for i, code := range Codes() {
+		rank[code.Kind] = i
+	}
+	all := r.conversationFindings()
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(rank[a.Code.Kind], rank[b.Code.Kind]), cmp.Compare(b.Tally.Count, a.Tally.Count))
+	})
+	return all
+}
+
+func (r *Report) conversationFindings() (all []Finding) {
+	for i, c := range r.list() {
+		for end := range c.Ends {
+			for _, t := range c.Ends[end].Asks.Tallies {
+				all = append(all, Finding{codeOf(t.Kind), t.Tally, route(c, end), i + 1, end})
 			}
 		}
-		slices.SortStableFunc(all[begin:], func(a, b Finding) int { return cmp.Compare(b.Tally.Count, a.Tally.Count) })
 	}
 	return all
 }

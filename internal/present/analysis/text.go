@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/tally"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -41,7 +42,7 @@ func (t *Text) Write(w io.Writer, r *Report) error {
 
 func (t *Text) summary(b *strings.Builder, r *Report) {
 	list := r.list()
-	fmt.Fprintf(b, "%s: %s, %s\n", t.Style.strong.Render(r.File), count(r.Packets, "packet"), count(len(list)+r.unlisted, "conversation"))
+	fmt.Fprintf(b, "%s: %s, %s\n", t.Style.strong.Render(r.File), count(r.Counts.Seen, "packet"), count(len(list)+r.unlisted, "conversation"))
 	if rest := leftOut(r); rest != "" {
 		fmt.Fprintf(b, "not followed: %s\n", rest)
 	}
@@ -64,7 +65,7 @@ func leftOut(r *Report) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{r.TCP, "TCP segment"}, {r.Pause, "pause frame"}, {r.Other, "other packet"}} {
+	}{{r.Counts.TCP, "TCP segment"}, {r.Counts.Pause, "pause frame"}, {r.Counts.Other, "other packet"}} {
 		if p.n > 0 {
 			parts = append(parts, count(p.n, p.what))
 		}
@@ -83,13 +84,13 @@ func (t *Text) finding(b *strings.Builder, s *sum, several bool) {
 		if s.where > 1 {
 			more = fmt.Sprintf(", which has %d of them, and %d more", f.Tally.Count, s.where-1)
 		}
-		fmt.Fprintf(b, "  %15s  %s%s\n", "", route(f.of, f.End), more)
+		fmt.Fprintf(b, "  %15s  %s%s\n", "", f.Where, more)
 	}
 	b.Write(appendWrapped(nil, 17, 100, "", "look at "+f.Code.Next))
 }
 
 // packetNumbers lists the packets in which a finding shows.
-func packetNumbers(t *conversation.Tally) string {
+func packetNumbers(t *tally.Tally) string {
 	first := t.First()
 	if t.Count == 1 {
 		return "packet " + strconv.Itoa(first[0])
@@ -191,11 +192,11 @@ func operation(b *strings.Builder, op conversation.Op, o *conversation.Operation
 
 func (t *Text) tallies(b *strings.Builder, d *conversation.Direction) {
 	for _, code := range Codes() {
-		tally := d.Tallies.Of(code.Kind)
-		if tally.Count == 0 {
-			continue
+		for i := range d.Tallies {
+			if e := &d.Tallies[i]; e.Kind == code.Kind {
+				fmt.Fprintf(b, "     %s %6d  %s\n", t.Style.grades[code.Grade].Render(fmt.Sprintf("%-20s", code.Name)), e.Count, packetNumbers(&e.Tally))
+			}
 		}
-		fmt.Fprintf(b, "     %s %6d  %s\n", t.Style.grades[code.Grade].Render(fmt.Sprintf("%-20s", code.Name)), tally.Count, packetNumbers(&tally))
 	}
 }
 

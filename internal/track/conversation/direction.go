@@ -110,7 +110,7 @@ func (list *signs) heed(packet int) {
 }
 
 func (d *Direction) tell(e Event) {
-	d.Tallies.add(e)
+	d.Tallies.Add(e.Kind, e.Packet, e.N)
 	if d.report != nil {
 		d.report(e)
 	}

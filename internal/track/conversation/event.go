@@ -3,6 +3,7 @@ package conversation
 import (
 	"time"
 
+	"github.com/rocecap/rocecap/internal/track/tally"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -67,52 +68,8 @@ type Event struct {
 	Waited time.Duration // of retransmissions: since the last sign of progress; RNREarly: since the RNR NAK
 }
 
-// firstKept is how many packets are remembered of a kind of event.
-const firstKept = 3
-
-// Tally counts the events of one kind.
-type Tally struct {
-	Kind    Kind
-	Count   int // events
-	Packets int // packets concerned
-	first   [firstKept]int
-}
-
-// First returns the packets in which the first events showed.
-func (t *Tally) First() []int { return t.first[:min(t.Count, firstKept)] }
-
-// Tallies are those of the kinds that there were, in the order in which they
-// came.
-type Tallies []Tally
-
-func (list *Tallies) add(e Event) {
-	for i := range *list {
-		if (*list)[i].Kind == e.Kind {
-			(*list)[i].add(e)
-			return
-		}
-	}
-	*list = append(*list, Tally{Kind: e.Kind})
-	(*list)[len(*list)-1].add(e)
-}
-
-func (t *Tally) add(e Event) {
-	if t.Count < firstKept {
-		t.first[t.Count] = e.Packet
-	}
-	t.Count++
-	t.Packets += e.N
-}
-
-// Of returns the tally of a kind, an empty one when there was none.
-func (list Tallies) Of(k Kind) Tally {
-	for _, t := range list {
-		if t.Kind == k {
-			return t
-		}
-	}
-	return Tally{Kind: k}
-}
+// Tallies count the events of each kind.
+type Tallies = tally.List[Kind]
 
 var kindNames = [Kinds]string{
 	"Lost", "LostBehind", "LostCorrupt", "Missed", "Reordered", "Unresolved", "Duplicate", "Disordered",

@@ -1,0 +1,56 @@
+// Package tally counts what was found in a capture, by kind, and remembers the
+// packets in which the first of each kind showed.
+package tally
+
+// firstKept is how many packets are remembered of a kind.
+const firstKept = 3
+
+// Tally counts what was found of one kind.
+type Tally struct {
+	Count   int // findings
+	Packets int // packets concerned
+	first   [firstKept]int
+}
+
+// Add counts a finding that shows in a packet and concerns n.
+func (t *Tally) Add(packet, n int) {
+	if t.Count < firstKept {
+		t.first[t.Count] = packet
+	}
+	t.Count++
+	t.Packets += n
+}
+
+// First returns the packets in which the first findings showed.
+func (t *Tally) First() []int { return t.first[:min(t.Count, firstKept)] }
+
+// List has a tally for each kind that was found, in the order in which they came.
+type List[K comparable] []Entry[K]
+
+// Entry is the tally of a kind.
+type Entry[K comparable] struct {
+	Kind K
+	Tally
+}
+
+// Add counts a finding of a kind that shows in a packet and concerns n.
+func (l *List[K]) Add(kind K, packet, n int) {
+	for i := range *l {
+		if (*l)[i].Kind == kind {
+			(*l)[i].Add(packet, n)
+			return
+		}
+	}
+	*l = append(*l, Entry[K]{Kind: kind})
+	(*l)[len(*l)-1].Add(packet, n)
+}
+
+// Of returns the tally of a kind, an empty one when nothing was found.
+func (l List[K]) Of(kind K) Tally {
+	for _, e := range l {
+		if e.Kind == kind {
+			return e.Tally
+		}
+	}
+	return Tally{}
+}
