@@ -100,11 +100,14 @@ func (o *bridgeOptions) run(names [2]string) error {
 // warn tells of offloads by which frames do not go out as they came in.
 func (o *bridgeOptions) warn(names [2]string) {
 	for _, name := range names {
-		on, err := offload.Merging(name)
+		on, err := offload.On(name)
 		if err != nil {
 			continue // not every driver can be asked
 		}
 		for _, what := range on {
+			if !what.Merges() {
+				continue
+			}
 			fmt.Fprintf(o.streams.Err, "warning: %s has %s on, which merges received TCP segments into frames too long to send: ethtool -K %s %s off\n",
 				name, what, name, what)
 		}

@@ -11,19 +11,29 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/offload"
 )
 
-// TestMerging asks about interfaces whose offloads are known from their birth:
-// the loopback has GRO and no LRO, a veth interface neither.
-func TestMerging(t *testing.T) {
+// TestOn asks about interfaces whose offloads are known from their birth.
+func TestOn(t *testing.T) {
 	left, _ := nettest.Pair(t)
 	left.Do(t, func() {
-		if on, err := offload.Merging("lo"); err != nil || !slices.Equal(on, []string{"gro"}) {
-			t.Errorf("lo: %v, %v", on, err)
+		want := map[string][]offload.Offload{
+			"lo":                  {offload.GRO, offload.TSO, offload.GSO, offload.RxChecksum, offload.TxChecksum},
+			nettest.LeftInterface: {offload.TSO, offload.GSO, offload.RxChecksum, offload.TxChecksum},
 		}
-		if on, err := offload.Merging(nettest.LeftInterface); err != nil || len(on) > 0 {
-			t.Errorf("%s: %v, %v", nettest.LeftInterface, on, err)
+		for name, offloads := range want {
+			if on, err := offload.On(name); err != nil || !slices.Equal(on, offloads) {
+				t.Errorf("%s: %v, %v, want %v", name, on, err, offloads)
+			}
 		}
-		if on, err := offload.Merging("none0"); !errors.Is(err, unix.ENODEV) {
+		if on, err := offload.On("none0"); !errors.Is(err, unix.ENODEV) {
 			t.Errorf("an interface that does not exist: %v, %v", on, err)
 		}
 	})
+}
+
+func TestOnlySomeOffloadsMerge(t *testing.T) {
+	for o, want := range map[offload.Offload]bool{offload.GRO: true, offload.LRO: true, offload.TSO: false, offload.TxChecksum: false} {
+		if o.Merges() != want {
+			t.Errorf("%s merges: %v", o, !want)
+		}
+	}
 }

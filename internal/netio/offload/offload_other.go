@@ -2,5 +2,5 @@
 
 package offload
 
-// Merging knows of no offloads outside Linux.
-func Merging(string) ([]string, error) { return nil, nil }
+// On knows of no offloads outside Linux.
+func On(string) ([]Offload, error) { return nil, nil }
