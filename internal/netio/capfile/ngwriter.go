@@ -1,7 +1,6 @@
 package capfile
 
 import (
-	"bufio"
 	"encoding/binary"
 	"io"
 	"math"
@@ -28,7 +27,7 @@ type ngWritten struct {
 
 // NewPcapNgWriter begins a pcapng file on w, which Close does not close.
 func NewPcapNgWriter(w io.Writer) (*PcapNgWriter, error) {
-	return newPcapNgWriter(output{buffer: bufio.NewWriterSize(w, blockSize)})
+	return newPcapNgWriter(output{buffer: newBuffer(w)})
 }
 
 func newPcapNgWriter(out output) (*PcapNgWriter, error) {
@@ -148,6 +147,9 @@ func (w *PcapNgWriter) SetStatistics(index int, s Statistics) error {
 	return nil
 }
 
+// Size is how many bytes the file has, with those that are buffered.
+func (w *PcapNgWriter) Size() int64 { return w.out.size() }
+
 // Flush hands on what has been buffered.
 func (w *PcapNgWriter) Flush() error { return w.out.flush() }
 
@@ -213,7 +215,7 @@ func (w *PcapNgWriter) finishAround(head int, data []byte) error {
 			return err
 		}
 	}
-	return nil
+	return w.out.buffer.end()
 }
 
 // text adds an option of characters, cut to what an option can hold; an empty

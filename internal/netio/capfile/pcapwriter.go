@@ -1,7 +1,6 @@
 package capfile
 
 import (
-	"bufio"
 	"encoding/binary"
 	"io"
 	"math"
@@ -24,7 +23,7 @@ var _ Writer = (*PcapWriter)(nil)
 // NewPcapWriter begins a pcap file on w, which Close does not close. The times
 // are nanoseconds when nano is set, else microseconds.
 func NewPcapWriter(w io.Writer, link wire.LinkType, snapLen uint32, nano bool) (*PcapWriter, error) {
-	out := output{buffer: bufio.NewWriterSize(w, blockSize)}
+	out := output{buffer: newBuffer(w)}
 	return newPcapWriter(out, Interface{Link: link, SnapLen: snapLen}, nano)
 }
 
@@ -49,8 +48,10 @@ func newPcapWriter(out output, i Interface, nano bool) (*PcapWriter, error) {
 	h = append(h, make([]byte, pcapOffSnapLen-len(h))...)
 	h = binary.LittleEndian.AppendUint32(h, snapLen)
 	h = binary.LittleEndian.AppendUint32(h, link)
-	_, err := w.out.buffer.Write(h)
-	return w, err
+	if _, err := w.out.buffer.Write(h); err != nil {
+		return nil, err
+	}
+	return w, w.out.buffer.end()
 }
 
 // AddInterface returns 0 for an interface of the file's link type.
@@ -81,12 +82,17 @@ func (w *PcapWriter) Write(rec *Record) error {
 	if _, err := w.out.buffer.Write(h); err != nil {
 		return err
 	}
-	_, err := w.out.buffer.Write(rec.Data)
-	return err
+	if _, err := w.out.buffer.Write(rec.Data); err != nil {
+		return err
+	}
+	return w.out.buffer.end()
 }
 
 // SetStatistics does nothing: pcap has no place for counters.
 func (w *PcapWriter) SetStatistics(int, Statistics) error { return nil }
+
+// Size is how many bytes the file has, with those that are buffered.
+func (w *PcapWriter) Size() int64 { return w.out.size() }
 
 // Flush hands on what has been buffered.
 func (w *PcapWriter) Flush() error { return w.out.flush() }

@@ -1,7 +1,6 @@
 package capfile
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,9 @@ import (
 )
 
 // Writer writes a capture file. What it writes is buffered until Flush or
-// Close.
+// Close, and handed on in whole blocks: a file can be read to its last packet
+// also when its program was killed. When writing has failed, for want of space
+// for example, so does everything after it; what is in the file stays readable.
 type Writer interface {
 	// AddInterface describes a further interface and returns its index. A pcap
 	// file has one link type and cannot tell interfaces apart: it accepts an
@@ -29,6 +30,10 @@ type Writer interface {
 	// SetStatistics gives the counters of an interface, which pcapng holds at
 	// its end and pcap not at all.
 	SetStatistics(index int, s Statistics) error
+	// Size is how many bytes the file has, or will have when all that is
+	// buffered is written. Of a compressed one it is not exact: a compressor
+	// keeps some to itself.
+	Size() int64
 	Flush() error
 	// Close completes the file, and closes it if the Writer has opened it.
 	Close() error
@@ -82,11 +87,14 @@ func Create(name string, first Interface) (Writer, error) {
 func (o *output) begin(file io.Writer, name string, first Interface) (Writer, error) {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
+	o.packed = &counter{to: file}
 	switch ext {
 	case ".gz":
+		file = o.packed
 		z := gzip.NewWriter(file)
 		o.codec, file = z, z
 	case ".zst":
+		file = o.packed
 		z, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return nil, err
@@ -96,7 +104,10 @@ func (o *output) begin(file io.Writer, name string, first Interface) (Writer, er
 	if o.codec != nil {
 		ext = filepath.Ext(strings.TrimSuffix(base, ext))
 	}
-	o.buffer = bufio.NewWriterSize(file, blockSize)
+	o.buffer = newBuffer(file)
+	if own, ok := o.file.(*os.File); ok && o.codec == nil {
+		o.buffer.cut = own.Truncate
+	}
 	switch ext {
 	case ".pcap", ".cap", ".dmp":
 		return newPcapWriter(*o, first, true)
@@ -112,9 +123,29 @@ func (o *output) begin(file io.Writer, name string, first Interface) (Writer, er
 // output is where a Writer's bytes go: through a buffer, perhaps a compressor,
 // perhaps a file that the Writer owns.
 type output struct {
-	buffer *bufio.Writer
+	buffer *buffer
 	codec  codec
+	packed *counter // what the codec writes
 	file   io.Closer
+}
+
+// counter counts the bytes on their way.
+type counter struct {
+	to io.Writer
+	n  int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (o *output) size() int64 {
+	if o.codec != nil {
+		return o.packed.n
+	}
+	return o.buffer.size()
 }
 
 // codec is a compressor.
