@@ -115,3 +115,22 @@ func middle(i int) time.Duration {
 	low := uint64(i-octave*perOctave) << octave
 	return time.Duration(low + 1<<octave/2)
 }
+
+// Since is what was added after an earlier copy of the histogram was made. Its
+// shortest and longest durations are told as its buckets tell them.
+func (h *Histogram) Since(before *Histogram) (since Histogram) {
+	for i, c := range h.counts {
+		n := c - before.counts[i]
+		if n == 0 {
+			continue
+		}
+		if since.n == 0 {
+			since.least = max(middle(i), h.least)
+		}
+		since.most = min(max(middle(i), h.least), h.most)
+		since.counts[i] = n
+		since.n += uint64(n)
+	}
+	since.sum = h.sum - before.sum
+	return since
+}

@@ -68,3 +68,26 @@ func TestBordersAreCounted(t *testing.T) {
 		t.Errorf("%v allocations", got)
 	}
 }
+
+func TestSinceIsWhatWasAddedLater(t *testing.T) {
+	var h Histogram
+	for d := range 1000 {
+		h.Add(time.Duration(d) * time.Microsecond)
+	}
+	before := h
+	if since := h.Since(&before); since.Count() != 0 || since.Max() != 0 {
+		t.Errorf("nothing was added: %d, %v", since.Count(), since.Max())
+	}
+	for range 10 {
+		h.Add(5 * time.Second)
+	}
+	since := h.Since(&before)
+	if since.Count() != 10 || since.Mean() != 5*time.Second {
+		t.Errorf("%d of %v, want 10 of 5s", since.Count(), since.Mean())
+	}
+	for _, d := range []time.Duration{since.Min(), since.Quantile(0.5), since.Quantile(0.99), since.Max()} {
+		if d < 4800*time.Millisecond || d > 5200*time.Millisecond {
+			t.Errorf("%v is not about 5s", d)
+		}
+	}
+}

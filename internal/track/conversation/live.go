@@ -1,0 +1,22 @@
+package conversation
+
+import "iter"
+
+// All gives the open conversations, the one that was silent longest first.
+func (t *Tracker) All() iter.Seq[*Conversation] {
+	return func(yield func(*Conversation) bool) {
+		for c := t.oldest; c != nil; c = c.newer {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Expire ends the conversations of which nothing has come since a time, so that
+// a capture that never ends keeps only what goes on.
+func (t *Tracker) Expire(before int64) {
+	for t.oldest != nil && t.oldest.Ended < before {
+		t.close(t.oldest)
+	}
+}
