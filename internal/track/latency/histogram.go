@@ -134,3 +134,11 @@ func (h *Histogram) Since(before *Histogram) (since Histogram) {
 	since.sum = h.sum - before.sum
 	return since
 }
+
+// Within is how many durations were no longer than d, as the buckets tell.
+func (h *Histogram) Within(d time.Duration) (n uint64) {
+	for _, c := range h.counts[:bucket(max(d, 0))+1] {
+		n += uint64(c)
+	}
+	return n
+}

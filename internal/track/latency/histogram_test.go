@@ -91,3 +91,15 @@ func TestSinceIsWhatWasAddedLater(t *testing.T) {
 		}
 	}
 }
+
+func TestWithinCountsTheShorter(t *testing.T) {
+	var h Histogram
+	for d := range 1000 {
+		h.Add(time.Duration(d) * time.Microsecond)
+	}
+	for d, want := range map[time.Duration]float64{-1: 1, 0: 1, 100 * time.Microsecond: 101, 500 * time.Microsecond: 501, time.Second: 1000} {
+		if got := float64(h.Within(d)); got < want*0.9 || got > want*1.1 {
+			t.Errorf("%v durations within %v, want about %v", got, d, want)
+		}
+	}
+}
