@@ -107,19 +107,24 @@ func (f *Frame) Cut() bool { return f.End > len(f.Data) || len(f.Data) < f.WireL
 func (f *Frame) Addresses() (src, dst netip.Addr) {
 	hdrs := f.Headers()
 	for i := len(hdrs) - 1; i >= 0; i-- {
-		b := f.Whole(hdrs[i])
-		if b == nil {
-			continue
-		}
-		switch hdrs[i].ID {
+		// Few headers have addresses: the bytes of the others are not looked at.
+		switch h := hdrs[i]; h.ID {
 		case HdrIPv4:
-			return IPv4Header(b).Src(), IPv4Header(b).Dst()
+			if ip := IPv4Header(f.Whole(h)); ip != nil {
+				return ip.Src(), ip.Dst()
+			}
 		case HdrIPv6:
-			return IPv6Header(b).Src(), IPv6Header(b).Dst()
+			if ip := IPv6Header(f.Whole(h)); ip != nil {
+				return ip.Src(), ip.Dst()
+			}
 		case HdrGRH:
-			return GRH(b).SGID().Unmap(), GRH(b).DGID().Unmap()
+			if grh := GRH(f.Whole(h)); grh != nil {
+				return grh.SGID().Unmap(), grh.DGID().Unmap()
+			}
 		case HdrLRH:
-			return lidAddr(LRH(b).SLID()), lidAddr(LRH(b).DLID())
+			if lrh := LRH(f.Whole(h)); lrh != nil {
+				return lidAddr(lrh.SLID()), lidAddr(lrh.DLID())
+			}
 		}
 	}
 	return src, dst

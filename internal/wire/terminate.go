@@ -1,6 +1,10 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
 
 // RDMAPTerminateHeader is a view of the control part of a Terminate message
 // (RFC 5040 section 4.8). The DDP segment length is there when M or D is set;
@@ -93,6 +97,25 @@ func (t RDMAPTerminateHeader) Reserved() uint16 {
 func (t RDMAPTerminateHeader) SetReserved(v uint16) {
 	old := binary.BigEndian.Uint16(t[termHdrCt:])
 	binary.BigEndian.PutUint16(t[termHdrCt:], old&^0x1fff|v&0x1fff)
+}
+
+// Words names the layer, the error type and the error code; what is not defined
+// is written as a number.
+func (t RDMAPTerminateHeader) Words() string {
+	var words [3]string
+	for i := range rdmapTerminateSpec.Fields {
+		f := &rdmapTerminateSpec.Fields[i]
+		if place := f.Bit / 4; place <= 2 && (f.When == nil || f.When(t)) {
+			v := uint64([3]uint8{t.Layer(), t.Type(), t.Code()}[place])
+			if f.Names != nil {
+				words[place] = f.Names(v)
+			}
+			if words[place] == "" {
+				words[place] = fmt.Sprintf("0x%x", v)
+			}
+		}
+	}
+	return strings.Join(words[:], ", ")
 }
 
 // Len returns the length of the view that the header control bits ask for.
