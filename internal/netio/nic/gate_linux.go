@@ -51,12 +51,18 @@ func (g *gate) close(fds []int) error {
 	if g.closed.Swap(true) {
 		return net.ErrClosed
 	}
-	_, err := unix.Write(g.bell, []byte{1, 1, 1, 1, 1, 1, 1, 1}) // any number but 0
+	err := g.ring()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, fd := range append(fds, g.bell) {
 		err = errors.Join(err, unix.Close(fd))
 	}
+	return err
+}
+
+// ring wakes who waits, now and from now on.
+func (g *gate) ring() error {
+	_, err := unix.Write(g.bell, []byte{1, 1, 1, 1, 1, 1, 1, 1}) // any number but 0
 	return err
 }
 
@@ -71,15 +77,22 @@ func (g *gate) wait(fd int, event int16, deadline time.Time) error {
 // socket itself has room.
 func (g *gate) pause(deadline time.Time) error {
 	const backOff = 50 * time.Microsecond
-	until := time.Now().Add(backOff)
-	if !deadline.IsZero() && deadline.Before(until) {
-		return os.ErrDeadlineExceeded
+	return g.sleep(backOff, deadline)
+}
+
+// sleep waits for some time, unless the Link closes or the deadline comes before.
+func (g *gate) sleep(d time.Duration, deadline time.Time) error {
+	until := time.Now().Add(d)
+	short := !deadline.IsZero() && deadline.Before(until)
+	if short {
+		until = deadline
 	}
 	fds := [1]unix.PollFd{{Fd: int32(g.bell), Events: unix.POLLIN}}
-	if err := poll(fds[:], until); !errors.Is(err, os.ErrDeadlineExceeded) {
-		return err
+	err := poll(fds[:], until)
+	if errors.Is(err, os.ErrDeadlineExceeded) && !short {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // poll waits for one of the descriptors, of which the first is the bell, until

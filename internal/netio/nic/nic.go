@@ -1,6 +1,9 @@
 // Package nic sends and receives whole Ethernet frames on an interface of this
 // machine, over Linux's packet sockets (packet(7)). It needs the capability
-// CAP_NET_RAW. On other systems Open returns ErrNotSupported.
+// CAP_NET_RAW. On other systems Open and OpenCapture return ErrNotSupported.
+//
+// A Link sends and receives for a protocol, which waits for each frame; a Capture
+// listens, and gets frames by the thousand.
 //
 // A Link has a receiving and a sending side. They do not disturb each other:
 // one goroutine may receive while another sends. Deadlines are points in time
@@ -76,6 +79,11 @@ type Frame struct {
 	// ChecksumPending says that whoever sent the frame, on this machine or in a
 	// virtual one, left a checksum for the hardware to complete.
 	ChecksumPending bool
+	// Merged says that the frame is several TCP segments, which segmentation
+	// offload has joined or has yet to part.
+	Merged bool
+	// HardwareTime says that Time is from the interface's clock.
+	HardwareTime bool
 }
 
 // Batch is what one Receive returns. A Batch used again costs no allocation.

@@ -42,3 +42,45 @@ func (l *Link) Writer() (Writer, error) { return nil, ErrNotSupported }
 
 // Writers returns none.
 func (l *Link) Writers() []CountingWriter { return nil }
+
+// Capture is an interface that is listened to. There are none on this system.
+type Capture struct{}
+
+// OpenCapture returns ErrNotSupported.
+func OpenCapture(CaptureOptions) (*Capture, error) { return nil, ErrNotSupported }
+
+// Name is the interface's name.
+func (c *Capture) Name() string { return "" }
+
+// Clock is what frames get their time from.
+func (c *Capture) Clock() Clock { return KernelClock }
+
+// Readers returns none.
+func (c *Capture) Readers() []*CaptureReader { return nil }
+
+// Stats returns ErrNotSupported.
+func (c *Capture) Stats() (CaptureStats, error) { return CaptureStats{}, ErrNotSupported }
+
+// Stop does nothing.
+func (c *Capture) Stop() error { return nil }
+
+// Close does nothing.
+func (c *Capture) Close() error { return nil }
+
+// CaptureReader hands out the frames of a Capture.
+type CaptureReader struct{}
+
+// Next returns ErrNotSupported.
+func (r *CaptureReader) Next(time.Time) (*Block, error) { return nil, ErrNotSupported }
+
+// Block is a run of captured frames.
+type Block struct{}
+
+// Len is how many frames Next has not given yet.
+func (b *Block) Len() int { return 0 }
+
+// Next gives no frame.
+func (b *Block) Next(*Frame) bool { return false }
+
+// Release does nothing.
+func (b *Block) Release() {}

@@ -76,9 +76,8 @@ func (r *receiver) setUp(o Options) error {
 		}
 	}
 	if o.Promiscuous {
-		request := unix.PacketMreq{Ifindex: int32(r.link.iface.Index), Type: unix.PACKET_MR_PROMISC}
-		if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &request); err != nil {
-			return openError(err)
+		if err := promiscuous(fd, r.link.iface.Index); err != nil {
+			return err
 		}
 	}
 	bytes := o.RingBytes
@@ -170,11 +169,12 @@ func (r *receiver) frame(slot, buffer []byte, start int) Frame {
 		Outgoing: slot[packetTypeAt] == unix.PACKET_OUTGOING,
 
 		ChecksumPending: h.Status&unix.TP_STATUS_CSUMNOTREADY != 0,
+		Merged:          h.Status&unix.TP_STATUS_GSO_TCP != 0,
 	}
 	if h.Status&unix.TP_STATUS_VLAN_VALID != 0 && len(buffer)-start >= wire.EthernetLen {
 		f.WireLen += wire.VLANLen
 		start -= wire.VLANLen
-		restoreTag(buffer[start:], h)
+		restoreTag(buffer[start:], h.Status, h.Vlan_tpid, h.Vlan_tci)
 	}
 	f.Data = buffer[start:]
 	if r.snapLen > 0 && len(f.Data) > r.snapLen {
@@ -185,15 +185,14 @@ func (r *receiver) frame(slot, buffer []byte, start int) Frame {
 
 // restoreTag puts the VLAN tag that the kernel took out back between the
 // addresses and the type. The frame begins four bytes into b.
-func restoreTag(b []byte, h *unix.Tpacket2Hdr) {
+func restoreTag(b []byte, status uint32, kind, tag uint16) {
 	const addresses = 12
 	copy(b, b[wire.VLANLen:wire.VLANLen+addresses])
-	kind := uint16(wire.EtherTypeVLAN)
-	if h.Status&unix.TP_STATUS_VLAN_TPID_VALID != 0 {
-		kind = h.Vlan_tpid
+	if status&unix.TP_STATUS_VLAN_TPID_VALID == 0 {
+		kind = wire.EtherTypeVLAN
 	}
 	binary.BigEndian.PutUint16(b[addresses:], kind)
-	binary.BigEndian.PutUint16(b[addresses+2:], h.Vlan_tci)
+	binary.BigEndian.PutUint16(b[addresses+2:], tag)
 }
 
 // largeFrame reads a frame that did not fit into its slot: the kernel has also

@@ -84,3 +84,17 @@ func ioError(err error) error {
 	}
 	return err
 }
+
+// promiscuous lets the interface accept frames to any address while fd is open.
+func promiscuous(fd, index int) error {
+	request := unix.PacketMreq{Ifindex: int32(index), Type: unix.PACKET_MR_PROMISC}
+	return openError(unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &request))
+}
+
+// gone reports whether the interface of a socket was removed: the kernel then
+// unbinds the socket (NETDEV_UNREGISTER in packet_notifier).
+func gone(fd int) bool {
+	address, err := unix.Getsockname(fd)
+	ll, ok := address.(*unix.SockaddrLinklayer)
+	return err == nil && ok && ll.Ifindex <= 0
+}
