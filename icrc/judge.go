@@ -67,10 +67,13 @@ func formOf(f *wire.Frame) (form Form, v Verdict) {
 // with the one computed, as VerifyVCRC does for bytes. It is NotApplicable to a
 // capture that leaves the VCRC out.
 func JudgeVCRC(f *wire.Frame) (v Verdict, computed, received uint16) {
+	if f.VCRC < 0 {
+		return NotApplicable, 0, 0
+	}
 	lrh, ok := f.Last(wire.HdrLRH)
 	begin := int(lrh.Off)
 	switch {
-	case !ok || f.VCRC < 0:
+	case !ok:
 		return NotApplicable, 0, 0
 	case f.VCRC+VCRCLen > len(f.Data):
 		return Cut, 0, 0

@@ -18,9 +18,16 @@ const (
 	buckets    = perOctave * (maxOctaves + 1)
 )
 
-// Histogram counts durations. The zero value is empty.
+// fewKept is how many durations are counted without an array of all buckets: in
+// a capture with many conversations most are short.
+const fewKept = 16
+
+// Histogram counts durations. The zero value is empty. A copy shares its buckets:
+// Merge and the methods that only read leave those of a copy alone, and Add does
+// not; Clone makes a copy that is its own.
 type Histogram struct {
-	counts      [buckets]uint32
+	few         [fewKept]uint16 // the buckets of the first ones, as long as counts is nil
+	counts      *[buckets]uint32
 	n           uint64
 	least, most time.Duration
 	sum         float64
@@ -30,15 +37,54 @@ type Histogram struct {
 // makes, counts as none.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
+	i := bucket(d)
+	switch {
+	case h.counts == nil && h.n < fewKept:
+		h.few[h.n] = uint16(i)
+	case h.counts == nil:
+		h.counts = h.spread(&[buckets]uint32{})
+		fallthrough
+	default:
+		if h.counts[i] < math.MaxUint32 {
+			h.counts[i]++
+		}
+	}
 	if h.n == 0 || d < h.least {
 		h.least = d
 	}
 	h.most = max(h.most, d)
 	h.n++
 	h.sum += float64(d)
-	if i := bucket(d); h.counts[i] < math.MaxUint32 {
-		h.counts[i]++
+}
+
+// spread returns what is in each bucket: the array that there is, or else room,
+// which has to be empty.
+func (h *Histogram) spread(room *[buckets]uint32) *[buckets]uint32 {
+	if h.counts != nil {
+		return h.counts
 	}
+	for _, i := range h.few[:h.n] {
+		room[i]++
+	}
+	return room
+}
+
+// Bytes is about how much memory the histogram takes.
+func (h *Histogram) Bytes() int {
+	if h.counts == nil {
+		return 80
+	}
+	return 80 + 4*buckets
+}
+
+// Clone returns a copy that shares nothing.
+func (h *Histogram) Clone() Histogram {
+	c := *h
+	if c.counts != nil {
+		counts := *c.counts
+		c.counts = &counts
+	}
+	return c
 }
 
 // Count is how many durations were added.
@@ -68,7 +114,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 		return h.most
 	}
 	var seen uint64
-	for i, c := range h.counts {
+	for i, c := range h.spread(&[buckets]uint32{}) {
 		if seen += uint64(c); seen >= rank {
 			return min(max(middle(i), h.least), h.most)
 		}
@@ -81,15 +127,26 @@ func (h *Histogram) Merge(other *Histogram) {
 	if other.n == 0 {
 		return
 	}
+	h.gather(other)
 	if h.n == 0 || other.least < h.least {
 		h.least = other.least
 	}
 	h.most = max(h.most, other.most)
 	h.n += other.n
 	h.sum += other.sum
-	for i, c := range other.counts {
-		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(c), math.MaxUint32))
+}
+
+// gather adds the buckets of another histogram.
+func (h *Histogram) gather(other *Histogram) {
+	if h.counts == nil && other.counts == nil && h.n+other.n <= fewKept {
+		copy(h.few[h.n:], other.few[:other.n])
+		return
 	}
+	all := *h.spread(&[buckets]uint32{})
+	for i, c := range other.spread(&[buckets]uint32{}) {
+		all[i] = uint32(min(uint64(all[i])+uint64(c), math.MaxUint32))
+	}
+	h.counts = &all
 }
 
 // bucket is where a duration is counted: small ones each have their own, from
@@ -119,8 +176,10 @@ func middle(i int) time.Duration {
 // Since is what was added after an earlier copy of the histogram was made. Its
 // shortest and longest durations are told as its buckets tell them.
 func (h *Histogram) Since(before *Histogram) (since Histogram) {
-	for i, c := range h.counts {
-		n := c - before.counts[i]
+	earlier := before.spread(&[buckets]uint32{})
+	counts := &[buckets]uint32{}
+	for i, c := range h.spread(&[buckets]uint32{}) {
+		n := c - earlier[i]
 		if n == 0 {
 			continue
 		}
@@ -128,16 +187,16 @@ func (h *Histogram) Since(before *Histogram) (since Histogram) {
 			since.least = max(middle(i), h.least)
 		}
 		since.most = min(max(middle(i), h.least), h.most)
-		since.counts[i] = n
+		counts[i] = n
 		since.n += uint64(n)
 	}
-	since.sum = h.sum - before.sum
+	since.sum, since.counts = h.sum-before.sum, counts
 	return since
 }
 
 // Within is how many durations were no longer than d, as the buckets tell.
 func (h *Histogram) Within(d time.Duration) (n uint64) {
-	for _, c := range h.counts[:bucket(max(d, 0))+1] {
+	for _, c := range h.spread(&[buckets]uint32{})[:bucket(max(d, 0))+1] {
 		n += uint64(c)
 	}
 	return n

@@ -74,7 +74,7 @@ func TestSinceIsWhatWasAddedLater(t *testing.T) {
 	for d := range 1000 {
 		h.Add(time.Duration(d) * time.Microsecond)
 	}
-	before := h
+	before := h.Clone()
 	if since := h.Since(&before); since.Count() != 0 || since.Max() != 0 {
 		t.Errorf("nothing was added: %d, %v", since.Count(), since.Max())
 	}
@@ -100,6 +100,41 @@ func TestWithinCountsTheShorter(t *testing.T) {
 	for d, want := range map[time.Duration]float64{-1: 1, 0: 1, 100 * time.Microsecond: 101, 500 * time.Microsecond: 501, time.Second: 1000} {
 		if got := float64(h.Within(d)); got < want*0.9 || got > want*1.1 {
 			t.Errorf("%v durations within %v, want about %v", got, d, want)
+		}
+	}
+}
+
+// TestFewAreCountedLikeMany compares what short lists tell with what the buckets
+// do, on both sides of where one becomes the other.
+func TestFewAreCountedLikeMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for n := range 3 * fewKept {
+		var h, one, two, sum Histogram
+		wide := Histogram{counts: &[buckets]uint32{}}
+		for i := range n {
+			d := time.Duration(rng.Int64N(1 << (1 + rng.IntN(39))))
+			h.Add(d)
+			wide.Add(d)
+			if i < n/2 {
+				one.Add(d)
+			} else {
+				two.Add(d)
+			}
+		}
+		sum.Merge(&one)
+		before := sum
+		sum.Merge(&two)
+		since := sum.Since(&before)
+		if since.Count() != two.Count() || before.Count() != one.Count() || before.Quantile(0.5) != one.Quantile(0.5) {
+			t.Fatalf("of %d: %d since, %d before", n, since.Count(), before.Count())
+		}
+		for _, q := range []float64{0, 0.1, 0.5, 0.9, 1} {
+			if h.Quantile(q) != wide.Quantile(q) || sum.Quantile(q) != wide.Quantile(q) {
+				t.Fatalf("quantile %v of %d: %v, %v together, want %v", q, n, h.Quantile(q), sum.Quantile(q), wide.Quantile(q))
+			}
+			if d := wide.Quantile(q); h.Within(d) != wide.Within(d) {
+				t.Fatalf("%d of %d are within %v, want %d", h.Within(d), n, d, wide.Within(d))
+			}
 		}
 	}
 }
