@@ -10,6 +10,7 @@ package connect
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -69,6 +70,7 @@ func (t *Tracker) Take(m *Message) *Connection {
 	if c == nil {
 		c = t.begin(m)
 	}
+	c.heard = m.Time
 	t.unlink(c)
 	t.link(c)
 	if !agrees {
@@ -219,6 +221,19 @@ func (t *Tracker) close(c *Connection) {
 	}
 	if t.Closed != nil {
 		t.Closed(c)
+	}
+}
+
+// Expire ends the connections of which nothing has come for a time, but for those
+// that are up: they end with a message.
+func (t *Tracker) Expire(now int64, silence time.Duration) {
+	t.now = max(t.now, now)
+	for c := t.oldest; c != nil && now-c.heard > int64(silence); {
+		next := c.newer
+		if c.Outcome != Established {
+			t.close(c)
+		}
+		c = next
 	}
 }
 

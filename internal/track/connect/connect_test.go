@@ -361,3 +361,31 @@ func FuzzMessage(f *testing.F) {
 		track.Finish(m.Time)
 	})
 }
+
+// TestWhatIsSilentEndsUnlessItIsUp lets time pass behind three connections: one
+// that is up, one that has ended, and one whose request nobody answers.
+func TestWhatIsSilentEndsUnlessItIsUp(t *testing.T) {
+	up, over, asked := newScript(t, Limit), newScript(t, Limit), newScript(t, Limit)
+	for _, s := range []*script{up, over} {
+		s.req()
+		s.rep(0)
+		s.rtu()
+	}
+	over.dreq(0x11)
+	over.drep()
+	asked.req()
+	for _, test := range []struct {
+		s    *script
+		left int
+		told int
+	}{{up, 1, 0}, {over, 0, 0}, {asked, 0, 1}} {
+		test.s.track.Expire(test.s.now+int64(time.Minute), time.Minute)
+		if test.s.track.open != 1 {
+			t.Errorf("%d connections open after a minute, want 1", test.s.track.open)
+		}
+		test.s.track.Expire(test.s.now+int64(time.Minute)+1, time.Minute)
+		if test.s.track.open != test.left || len(test.s.told) != test.told {
+			t.Errorf("%d connections open after more than a minute, want %d; told %v", test.s.track.open, test.left, test.s.told)
+		}
+	}
+}

@@ -52,6 +52,7 @@ type Connection struct {
 	// Evicted says that it had to be given up, because too many were open.
 	Evicted bool
 
+	heard        int64       // time of the last message
 	older, newer *Connection // in the order of their last messages
 }
 

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/wire"
@@ -27,6 +28,8 @@ type stray struct {
 	missed  bool // a missing response was none: it asks for a later one
 	unheard bool // it asks for what was answered
 	certain bool // it was sent again, whatever else comes late
+	idle    bool // the requester was not sending again
+	ahead   bool // it was, and had not come to this yet
 }
 
 // reason is why something is sent again.
@@ -43,14 +46,7 @@ type run struct {
 	start wire.PSN
 	kind  Kind
 	time  int64
-}
-
-// candidate is a packet that alone was sent again after a NAK: late, or by a
-// requester that sends only what is missing.
-type candidate struct {
-	set      bool
-	stray    stray
-	frontier wire.PSN // an acknowledgement of this tells: nothing else was sent again
+	last  int64 // when it last went on
 }
 
 // minTimeout is the shortest local ACK timeout that can be set: 4.096 us times
@@ -65,8 +61,12 @@ func (d *Direction) timedOut(waited int64, last bool) bool {
 	if waited < minTimeout {
 		return false
 	}
-	sure := !last && d.Tallies.Of(Missed).Count == 0 && d.Tallies.Of(ResponseGap).Count == 0
-	return sure || waited > d.answers.ample()
+	return !last && d.whole() || waited > d.answers.ample()
+}
+
+// whole reports whether the capture is not known to miss packets.
+func (d *Direction) whole() bool {
+	return d.Tallies.Of(Missed).Count == 0 && d.Tallies.Of(ResponseGap).Count == 0
 }
 
 // why finds the reason for going back to a packet. last says that there is
@@ -123,15 +123,16 @@ func (d *Direction) late(passed int64) bool {
 }
 
 // backward takes a request whose PSN is not beyond all others.
-func (d *Direction) backward(p *Packet, n int) {
+func (d *Direction) backward(p *Packet, n int, sized bool) {
+	d.past.repeat(p.PSN)
 	d.precede(p.PSN, p.Number, p.Time)
-	if d.cursor != d.frontier && p.PSN == d.cursor && d.acked == p.PSN && d.late(p.Time-d.since) {
+	if d.cursor != d.frontier && p.PSN == d.cursor && d.paused(p) {
 		// After such a wait it does not go on: the rest was sent, and not seen.
 		d.endRun(p)
 	}
 	h, unseen := d.holes.fill(p.PSN, n)
 	if unseen && !h.again {
-		d.messages.add(p, n, true)
+		d.messages.add(p, n, sized)
 	} else {
 		d.DuplicateReqs++
 	}
@@ -140,20 +141,20 @@ func (d *Direction) backward(p *Packet, n int) {
 		return
 	}
 	if d.cursor != d.frontier && !p.PSN.Less(d.cursor) {
-		if p.PSN != d.cursor {
-			d.miss(hole{from: d.cursor, to: p.PSN, packet: p.Number, time: p.Time, again: true})
+		s := stray{
+			psn: p.PSN, end: p.PSN.Add(n), resume: d.cursor, hole: h, unseen: unseen,
+			packet: p.Number, time: p.Time, bytes: p.Payload, ahead: true,
 		}
-		if unseen {
-			d.refilled(h)
+		if s.set = unseen && !h.again && p.PSN != d.cursor; s.set {
+			d.old = s
+		} else {
+			d.goesOn(s)
 		}
-		d.repeat(p.PSN, p.Payload, unseen && !h.again)
-		d.rewait(p.PSN)
-		d.cursor = p.PSN.Add(n)
 		return
 	}
 	d.old = stray{
 		set: true, psn: p.PSN, end: p.PSN.Add(n), resume: d.cursor, hole: h, unseen: unseen,
-		packet: p.Number, time: p.Time, bytes: p.Payload,
+		packet: p.Number, time: p.Time, bytes: p.Payload, idle: d.cursor == d.frontier,
 	}
 	last := d.old.end == d.cursor && d.cursor == d.frontier
 	d.old.because = d.why(p, last)
@@ -165,6 +166,32 @@ func (d *Direction) backward(p *Packet, n int) {
 	if last {
 		d.settle(nil)
 	}
+}
+
+// paused reports whether a packet that would go on sending again comes so late
+// that it rather begins once more.
+func (d *Direction) paused(p *Packet) bool {
+	if d.acked == p.PSN {
+		return d.late(p.Time - d.since)
+	}
+	return d.answers.mean > 0 && d.late(p.Time-max(d.since, d.run.last))
+}
+
+// goesOn takes a packet with which the requester goes on sending again.
+func (d *Direction) goesOn(s stray) {
+	if s.psn != s.resume {
+		nak := d.naks.of(s.resume)
+		d.miss(hole{
+			from: s.resume, to: s.psn, packet: s.packet, time: s.time, again: true, asked: nak.set && nak.time >= s.time,
+		})
+	}
+	if s.unseen {
+		d.refilled(s.hole)
+	}
+	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
+	d.rewait(s.psn)
+	d.cursor = s.end
+	d.run.last = s.time
 }
 
 // precede notes that there was something before the first request that was seen.
@@ -203,6 +230,20 @@ func (s *stray) obeys() bool {
 	return s.hole.asked && s.psn == s.because.sign.psn && s.time-s.because.sign.time >= minReaction
 }
 
+// obeyed reports whether a stray is what a NAK asks for, whether or not it had
+// been seen before.
+func (s *stray) obeyed(d *Direction) bool {
+	nak := d.naks.of(s.psn)
+	return nak.set && s.time-nak.time >= minReaction
+}
+
+// renewed reports whether the next request answers a NAK that came behind a
+// stray: the requester did not go on by itself.
+func (d *Direction) renewed(s stray, p *Packet) bool {
+	nak := d.naks.of(p.PSN)
+	return nak.set && nak.time > s.time && p.Time-nak.time >= minReaction
+}
+
 // missed reports whether a PSN was never seen.
 func (d *Direction) missed(psn wire.PSN) bool {
 	h := d.holes.find(psn)
@@ -226,7 +267,13 @@ func (d *Direction) expired(s stray) bool {
 	if s.end == s.resume {
 		return s.justified()
 	}
-	return s.because.kind == RetransmitTimeout && s.resume != d.frontier && d.late(s.because.waited)
+	return s.because.kind == RetransmitTimeout && s.resume != d.frontier && d.late(s.because.waited) || d.due(s)
+}
+
+// due reports whether a stray is what the timer sends again, the first that is
+// not acknowledged, after such a wait that nothing else does.
+func (d *Direction) due(s stray) bool {
+	return s.because.kind == RetransmitTimeout && s.psn == d.acked && d.late(s.because.waited)
 }
 
 // stranger reports whether a stray has nothing to do with what was asked for,
@@ -239,10 +286,18 @@ func (d *Direction) stranger(s stray) bool {
 	return !d.lacks(s.because.sign.psn)
 }
 
-// tooSoon reports whether a stray that was missing came right behind the NAK that
-// asks for it, so that it was late: no requester is so fast.
+// tooSoon reports whether a stray came right behind the NAK that asks for it, so
+// that it was late: no requester is so fast.
 func (s *stray) tooSoon() bool {
-	return s.unseen && s.because.kind == RetransmitNak && s.time-s.because.sign.time < minReaction
+	return s.because.kind == RetransmitNak && s.time-s.because.sign.time < minReaction
+}
+
+// preempted reports whether the next request begins with what an earlier NAK
+// asks for than the one that a stray may answer. NAKs are answered in their
+// order, so that the stray was late.
+func (d *Direction) preempted(s stray, next wire.PSN) bool {
+	nak := d.naks.of(next)
+	return s.because.kind == RetransmitNak && nak.set && nak.packet < s.because.sign.packet
 }
 
 func (s *stray) justified() bool { return s.because.kind != RetransmitUnseen }
@@ -256,19 +311,32 @@ func (d *Direction) settle(p *Packet) {
 	}
 	d.old.set = false
 	switch {
+	case s.ahead && known && next == s.resume:
+		d.tardy(s)
+	case s.ahead:
+		d.goesOn(s)
+	case known && s.psn.Less(next) && s.obeyed(d) && d.renewed(s, p):
+		d.resumes(s)
 	case known && next == s.end && s.end != s.resume && !d.straggles(s):
 		s.certain = s.because.kind == RetransmitNak && s.psn == s.because.sign.psn && !(d.run.begun && d.run.start == s.psn)
 		d.begins(s)
-	case known && next == s.resume && !d.expired(s):
+	case !known && d.acked == d.frontier && s.end != s.resume && s.obeyed(d):
+		// Nothing else had to be sent again.
+		d.resumes(s)
+	case known && !next.Less(s.resume) && !d.expired(s):
 		d.resumes(s)
 	case known && next == s.psn && s.unseen && !(s.obeys() && d.late(after)):
 		// Once late and once again, or twice sent again.
 		d.verdict(Unresolved, s.hole, 1)
-	case known && s.unseen && d.missed(next) && !s.obeys() && !d.lacks(s.because.sign.psn):
+	case known && s.unseen && d.missed(next) && !s.obeys() && !d.lacks(s.because.sign.psn) && !d.due(s):
 		// Both fill holes: neither is sent again, both come late.
+		d.apart(s)
+	case known && d.preempted(s, next):
 		d.lone(s)
 	case s.justified() && !d.stranger(s) && !s.tooSoon():
 		d.begins(s)
+	case known && next != s.end && s.unseen:
+		d.apart(s)
 	default:
 		d.lone(s)
 	}
@@ -276,10 +344,12 @@ func (d *Direction) settle(p *Packet) {
 
 // begins starts to send again with a stray.
 func (d *Direction) begins(s stray) {
-	if d.single.set {
-		d.single.set = false
-		d.lone(d.single.stray)
+	for i := range d.singles {
+		c := &d.singles[i]
+		// The responder has got on since: the candidate was sent for it.
+		c.acked = s.because.kind == RetransmitNak && c.stray.psn.Less(s.because.sign.psn) && c.stray.time < s.because.sign.time
 	}
+	d.confirm(len(d.singles))
 	kind := s.because.kind
 	if s.unseen {
 		d.refilled(s.hole)
@@ -304,11 +374,12 @@ func (d *Direction) begins(s stray) {
 		d.precede(from, s.packet, s.time)
 		d.miss(hole{from: start, to: s.psn, packet: s.packet, time: s.time, again: true})
 	}
-	d.run = run{begun: true, start: start, kind: kind, time: s.time}
+	d.run = run{begun: true, start: start, kind: kind, time: s.time, last: s.time}
 	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
 	waited := time.Duration(s.because.waited)
+	d.clock(&s)
 	back := Event{Kind: kind, Packet: s.packet, Cause: s.because.sign.packet, PSN: start, N: d.frontier.Diff(start), Waited: waited}
-	if s.certain {
+	if s.certain || kind == RetransmitNak {
 		d.tell(back)
 	} else {
 		d.judge(back, d.now)
@@ -318,8 +389,8 @@ func (d *Direction) begins(s stray) {
 		d.tell(Event{Kind: AckLost, Packet: s.packet, PSN: s.psn, N: 1})
 	case kind == RetransmitTimeout && !d.naks[0].set && (d.ShortestTimeout == 0 || waited < d.ShortestTimeout):
 		d.ShortestTimeout = waited
-	case kind == RetransmitRNR && s.because.early > 0:
-		d.tell(Event{Kind: RNREarly, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: waited})
+	case kind == RetransmitRNR:
+		d.punctual(&s)
 	}
 	if kind == RetransmitNak {
 		d.naks.heed(s.because.sign.packet)
@@ -350,50 +421,13 @@ func (s *stray) ask(d *Direction) {
 	}
 }
 
-// resumes handles a stray behind which the requester goes on where it was.
-func (d *Direction) resumes(s stray) {
-	if nak := d.naks.of(s.psn); nak.set && s.time-nak.time >= minReaction {
-		s.because.sign = nak
-		d.single = candidate{set: true, stray: s, frontier: d.frontier}
-		return
-	}
-	d.lone(s)
-}
-
-// selective ends the doubt about a candidate: what it was sent behind is
-// acknowledged, and was not sent again.
-func (d *Direction) selective(to wire.PSN) {
-	if !d.single.set || to.Less(d.single.frontier) {
-		return
-	}
-	d.single.set = false
-	s := d.single.stray
-	if s.unseen {
-		d.refilled(s.hole)
-	}
-	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
-	d.judge(Event{Kind: RetransmitNak, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)}, d.now)
-}
-
-// lone gives the verdict on a packet that was late or came twice.
-func (d *Direction) lone(s stray) {
-	d.lateOnes.add(sign{set: true, psn: s.psn, packet: s.packet, time: s.time})
-	if s.unseen {
-		d.verdict(Reordered, s.hole, 1)
-		return
-	}
-	twice := Event{Kind: Duplicate, Packet: s.packet, PSN: s.psn, N: 1}
-	if d.troubled(s.time) {
-		d.withdraw(twice)
-		return
-	}
-	d.judge(twice, d.now)
-}
-
 // refilled judges a hole that what is sent again has filled.
 func (d *Direction) refilled(h hole) {
 	kind := Unresolved
-	if h.asked {
+	switch {
+	case slices.Contains(d.corrupt, h.from):
+		kind = LostCorrupt
+	case h.asked:
 		kind = Lost
 	}
 	d.verdict(kind, h, 1)

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/track/latency"
@@ -36,8 +37,12 @@ func (d *Direction) response(p *Packet) {
 	}
 	d.now = p.Time
 	d.sure(p.Time)
+	d.age(p.Time)
 	if p.Syndrome.Kind() == wire.Ack {
-		d.outlives(p)
+		d.outlives(p, d.answerWay())
+	}
+	if p.hasAETH() && p.Syndrome.Defined() {
+		d.countAnswer(p)
 	}
 	switch p.Opcode.Operation() {
 	case wire.OpAcknowledge:
@@ -45,6 +50,7 @@ func (d *Direction) response(p *Packet) {
 	default:
 		d.respond(p)
 	}
+	d.window.note(p.Time, &d.messages.volume)
 }
 
 func (d *Direction) acknowledge(p *Packet) {
@@ -58,11 +64,13 @@ func (d *Direction) acknowledge(p *Packet) {
 	case s.Kind() == wire.RNRNak:
 		d.advance(p.PSN, p)
 		d.complete(p.PSN, p)
+		d.Pace.note(p)
 		d.tell(Event{Kind: RNRNak, Packet: p.Number, PSN: p.PSN, N: 1, Waited: s.RNRTimer()})
 		more := 0
 		if d.rnr.set && d.rnr.psn == p.PSN {
 			more = d.rnr.more + 1
 		}
+		d.storm(p)
 		d.rnr = sign{true, p.PSN, p.Number, p.Time, int64(s.RNRTimer()), more}
 	default:
 		d.negative(p, s.Code())
@@ -72,6 +80,7 @@ func (d *Direction) acknowledge(p *Packet) {
 // positive takes an ACK: it acknowledges all SENDs and WRITEs up to its PSN, and
 // shows that the response of a READ or atomic before is missing (C9-125).
 func (d *Direction) positive(p *Packet) {
+	d.reacknowledge(p)
 	if last := d.messages.covering(p.PSN); last != nil && !last.again && !last.op.answered() && p.PSN.Add(1) == last.end {
 		d.answers.add(p.Time - last.lastTime)
 	}
@@ -86,9 +95,11 @@ func (d *Direction) negative(p *Packet, code uint8) {
 	}
 	d.advance(p.PSN, p)
 	d.complete(p.PSN, p)
+	d.Pace.note(p)
 	d.tell(Event{Kind: kinds[code], Packet: p.Number, PSN: p.PSN, N: 1})
 	if code != wire.NakPSNSequence {
 		d.Dead = true
+		d.refuse(p)
 		d.rules.fatal, d.rules.fatalAt = true, p.Time
 		return
 	}
@@ -97,21 +108,26 @@ func (d *Direction) negative(p *Packet, code uint8) {
 
 // sequenceNak judges the packet that the responder asks for.
 func (d *Direction) sequenceNak(p *Packet) {
-	repeated := d.naks.of(p.PSN).set || d.run.begun && d.run.start == p.PSN && d.acked == p.PSN
+	repeated := d.naks.of(p.PSN).set || d.run.begun && d.run.start == p.PSN && d.acked == p.PSN && d.run.kind != RetransmitTimeout
 	d.naks.add(sign{set: true, psn: p.PSN, packet: p.Number, time: p.Time})
 	if h := d.holes.find(p.PSN); h != nil {
+		if !h.asked && !repeated {
+			measure(&d.Pace.GapToNak, time.Duration(p.Time-h.time))
+		}
 		h.asked = true
 		return
 	}
 	afterRNR := d.rnr.set && d.rnr.psn == p.PSN
 	sent := p.PSN.Less(d.frontier) && !(d.leading && p.PSN.Less(d.origin))
-	pending := d.old.set && d.old.psn == p.PSN
+	pending := d.old.set && (d.old.psn == p.PSN || d.old.ahead && d.old.resume == p.PSN)
 	if !sent || repeated || afterRNR || pending || d.explained(p) {
 		return
 	}
 	kind := LostBehind
-	if d.corrupt.set && d.corrupt.psn == p.PSN {
+	if slices.Contains(d.corrupt, p.PSN) {
 		kind = LostCorrupt
+	} else if at, ok := d.sentAt(p.PSN); ok {
+		measure(&d.Pace.GapToNak, time.Duration(p.Time-at))
 	}
 	d.judge(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1}, d.now)
 }
@@ -186,7 +202,7 @@ func (d *Direction) complete(to wire.PSN, p *Packet) {
 			}
 			asked = true
 		case m.tailed && !to.Less(m.end):
-			d.finish(m, p.Time)
+			d.endBy(m, p)
 		case !m.tailed && m.end.Less(to):
 			d.patch(i, to, p)
 		}
@@ -205,13 +221,13 @@ func (d *Direction) patch(i int, to wire.PSN, p *Packet) {
 		m, rest := &open[i], &open[i+1]
 		m.partial = true
 		if rest.headed || rest.op != m.op {
-			d.finish(m, p.Time)
+			d.endBy(m, p)
 			return
 		}
 		d.messages.merge(i)
 		if m.tailed {
 			if !to.Less(m.end) {
-				d.finish(m, p.Time)
+				d.endBy(m, p)
 			}
 			return
 		}
@@ -227,9 +243,22 @@ func (d *Direction) imply(psn wire.PSN, p *Packet) {
 	}
 }
 
+// endBy ends a SEND or WRITE by a packet that acknowledges it.
+func (d *Direction) endBy(m *message, p *Packet) {
+	if d.reliable {
+		m.answeredBy(p)
+	}
+	d.finish(m, p.Time)
+}
+
 // finish counts a message that is complete.
 func (d *Direction) finish(m *message, at int64) {
 	m.done = true
+	d.messages.volume.finish(m)
+	if d.reliable && !m.untimed {
+		m.ended = at
+	}
+	d.record(m, false)
 	o := &d.Operations[m.op]
 	o.Messages++
 	o.Bytes += m.bytes
@@ -251,6 +280,7 @@ func (d *Direction) finish(m *message, at int64) {
 // misses one. Which it is, is told by where the requester begins to ask again.
 func (d *Direction) respond(p *Packet) {
 	d.Acks++
+	d.Responses++
 	place := p.Opcode.Info().Place
 	if (place == wire.PlaceFirst || place == wire.PlaceMiddle) && isMTU(p.Payload) {
 		d.learn(p.Payload)
@@ -300,10 +330,15 @@ func (d *Direction) track(m *message, first bool, p *Packet) {
 		}
 	}
 	m.next = p.PSN.Add(1)
+	if m.heard.Less(m.next) {
+		m.heard = m.next
+		d.messages.volume.payload += int64(p.Payload)
+	}
 	if m.next != m.end {
 		return
 	}
 	m.answered, m.answer = true, p.Time
+	m.answeredBy(p)
 	if !first || m.lacking > 0 {
 		return
 	}

@@ -34,7 +34,8 @@ type End struct {
 	Mistake string
 	// Strange is how many packets it sent that have nothing to do with what was
 	// seen: answers to nothing, or PSNs out of every order.
-	Strange int
+	Strange    int
+	Congestion Congestion
 	// Asks is what it requests of the other end.
 	Asks Direction
 }
@@ -53,6 +54,7 @@ type Conversation struct {
 	Evicted bool
 	Ends    [2]End
 
+	held         int // bytes, when it was weighed last
 	halves       [2]*half
 	newer, older *Conversation // in the order of their last packets
 }
@@ -82,6 +84,7 @@ func (c *Conversation) serve(s wire.Service) {
 	c.Service = s
 	for i := range c.Ends {
 		c.Ends[i].Asks.reliable = s == wire.RC || s == wire.XRC
+		c.Ends[i].Asks.other = &c.Ends[1-i].Asks
 	}
 }
 

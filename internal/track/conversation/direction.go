@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/track/latency"
@@ -12,21 +13,30 @@ import (
 type Direction struct {
 	Requests      int   // request packets
 	Payload       int64 // their bytes, also of what was sent again
+	Frames        int64 // bytes of the whole frames
 	Again         int   // request packets that were sent again
 	Wasted        int64 // bytes of those that had been seen before
-	Acks          int   // positive acknowledgements
+	Acks          int   // positive acknowledgements, also responses
+	Responses     int   // of which responses to READs, atomics and the like
 	OutOfSequence int   // requests behind a hole
 	DuplicateReqs int   // requests that were seen before
+	DuplicateAcks int   // acknowledgements of what was acknowledged
+	Asking        Asking
+	Credits       Credits
 	Operations    [Ops]Operation
 	Tallies       Tallies
+	Stalls        Stalls
 	// ShortestTimeout is the shortest time without progress after which the
 	// requester tried again; the local ACK timeout is not longer.
 	ShortestTimeout time.Duration
 	MostOutstanding int  // messages at a time
 	Unfinished      int  // messages that were open at the end
 	Dead            bool // the last NAK was a fatal one
+	Pace            Pace
+	Terms           Terms
 
 	report   func(Event)
+	ended    func(*message)
 	reliable bool
 	begun    bool
 	leading  bool     // nothing was acknowledged yet
@@ -38,18 +48,24 @@ type Direction struct {
 	mtu      int      // 0: not known
 	holes    holes
 	messages messages
+	window   Window
 	old      stray
 	run      run
 	naks     signs // of PSN sequence errors
 	lateOnes signs // requests that came late
 	rnr      sign
 	implied  sign
-	corrupt  sign // the last corrupt request
-	ahead    sign // an acknowledgement of what was not seen
+	corrupt  []wire.PSN // of the last corrupt requests
+	ahead    sign       // an acknowledgement of what was not seen
 	answers  answerTimes
-	single   candidate
+	singles  []candidate
 	doubt    doubt
 	rules    rules
+	count    count
+	past     past
+	refusals refusals
+	other    *Direction // what the other end asks for
+	keeping  keeping
 	now      int64 // when the last packet came
 }
 
@@ -111,9 +127,11 @@ func (list *signs) heed(packet int) {
 
 func (d *Direction) tell(e Event) {
 	d.Tallies.Add(e.Kind, e.Packet, e.N)
+	d.Pace.told(&e)
 	if d.report != nil {
 		d.report(e)
 	}
+	d.retried(&e)
 }
 
 // request takes the next request of the direction.
@@ -122,14 +140,17 @@ func (d *Direction) request(p *Packet) {
 	d.sure(p.Time)
 	d.Requests++
 	d.Payload += int64(p.Payload)
-	d.outlives(p)
+	d.Frames += int64(p.WireLen)
+	d.age(p.Time)
+	d.Asking.add(p)
+	d.outlives(p, d.requestWay())
 	d.measure(p)
 	place := p.Opcode.Info().Place
 	if (place == wire.PlaceFirst || place == wire.PlaceMiddle) && isMTU(p.Payload) {
 		d.learn(p.Payload)
 	}
 	if !d.begun {
-		d.begin(p.PSN)
+		d.begin(d.start(p))
 	}
 	d.infer(p)
 	n, sized := p.span(d.mtu)
@@ -137,11 +158,21 @@ func (d *Direction) request(p *Packet) {
 		d.settle(p)
 	}
 	if p.PSN.Less(d.frontier) {
-		d.backward(p, n)
-		return
+		d.goesBack(p)
+		d.backward(p, n, sized)
+		d.recall(p)
+	} else {
+		d.forward(p, n, sized)
 	}
-	d.forward(p, n, sized)
+	d.restarted()
+	d.window.note(p.Time, &d.messages.volume)
 }
+
+// Asked is what its messages have in common.
+func (d *Direction) Asked() *Asked { return &d.messages.asked }
+
+// Window is what was outstanding over time.
+func (d *Direction) Window() *Window { return &d.window }
 
 // follows reports whether the PSNs of a service are followed.
 func (d *Direction) follows(s wire.Service) bool { return d.reliable || s == wire.UC }
@@ -179,8 +210,10 @@ func (d *Direction) learn(mtu int) {
 // infer learns the path MTU from the request behind a READ: it tells how many
 // PSNs that took.
 func (d *Direction) infer(p *Packet) {
-	if open := d.messages.open(); d.mtu == 0 && len(open) > 0 {
-		d.fit(&open[len(open)-1], p.PSN)
+	if d.mtu == 0 {
+		if i := d.messages.at(d.cursor.Add(-1)); i >= 0 {
+			d.fit(&d.messages.open()[i], p.PSN)
+		}
 	}
 }
 
@@ -206,6 +239,7 @@ func (d *Direction) forward(p *Packet, n int, sized bool) {
 	if d.cursor != d.frontier {
 		d.endRun(p)
 	}
+	d.spend(p, n, sized)
 	if p.PSN != d.frontier {
 		d.miss(hole{from: d.frontier, to: p.PSN, packet: p.Number, time: p.Time})
 	}
@@ -219,12 +253,16 @@ func (d *Direction) forward(p *Packet, n int, sized bool) {
 	d.frontier = p.PSN.Add(n)
 	d.cursor = d.frontier
 	d.messages.add(p, n, sized)
+	d.keeps(p)
 	d.MostOutstanding = max(d.MostOutstanding, len(d.messages.open()))
+	if d.reliable {
+		d.window.MostPackets = max(d.window.MostPackets, d.frontier.Diff(d.acked))
+	}
 	d.overtaken(p)
 	if !d.reliable {
 		d.complete(d.frontier, p)
 	}
-	d.bound()
+	d.bound(maxOpen)
 	d.slide()
 }
 
@@ -269,9 +307,9 @@ func (d *Direction) overtaken(p *Packet) {
 	d.advance(to, p)
 }
 
-// bound gives up the oldest message when too many are open.
-func (d *Direction) bound() {
-	for len(d.messages.open()) > maxOpen {
+// bound gives up the oldest messages when more than so many are open.
+func (d *Direction) bound(most int) {
+	for len(d.messages.open()) > most {
 		d.giveUp(&d.messages.open()[0])
 		d.messages.drop()
 	}
@@ -303,7 +341,9 @@ func (d *Direction) giveUp(m *message) {
 		return
 	}
 	m.done = true
+	d.messages.volume.giveUp(m)
 	d.Unfinished++
+	d.record(m, true)
 }
 
 // end judges what is open when the capture or the conversation ends.
@@ -311,11 +351,13 @@ func (d *Direction) end() {
 	if d.old.set {
 		d.settle(nil)
 	}
+	d.confirm(len(d.singles))
 	for _, h := range d.holes {
 		d.judgeUnfilled(h)
 	}
 	d.holes = nil
 	d.allSure()
+	d.neverAsked()
 	if d.ahead.set {
 		d.tell(Event{Kind: AckBeyond, Packet: d.ahead.packet, PSN: d.ahead.psn.Add(-1), N: 1})
 	}
@@ -324,7 +366,7 @@ func (d *Direction) end() {
 			d.giveUp(m)
 		}
 	}
-	d.messages = messages{}
+	d.messages.list, d.messages.head = nil, 0
 }
 
 // judgeUnfilled judges a hole that nothing has filled.
@@ -344,7 +386,7 @@ func (d *Direction) judgeUnfilled(h hole) {
 
 // verdict tells what became of n packets of a hole.
 func (d *Direction) verdict(kind Kind, h hole, n int) {
-	if kind == Lost && d.corrupt.set && d.corrupt.psn.InRange(h.from, h.len()) {
+	if (kind == Lost || kind == Unresolved && h.len() == 1) && slices.Contains(d.corrupt, h.from) {
 		kind = LostCorrupt
 	}
 	d.judge(Event{Kind: kind, Packet: h.packet, PSN: h.from, N: n}, d.now)

@@ -95,6 +95,9 @@ func (d *Direction) withdraw(e Event) {
 
 // sure tells the verdicts that nothing can change any more.
 func (d *Direction) sure(now int64) {
+	if len(d.singles) > 0 {
+		d.single(now - d.settled())
+	}
 	if len(d.doubt.waiting) == 0 {
 		return
 	}

@@ -55,6 +55,31 @@ const (
 	AckBeyond       // an acknowledgement of what the capture does not have, up to its end
 	ResponseUnasked // READ or atomic responses to what is neither
 	AfterFatal      // a queue pair goes on after a NAK that ends it
+	// What the fields of headers and answers say that cannot be so.
+	PadWrong     // the pad count is not what the payload needs
+	PadSet       // pad bytes are not 0
+	QKeyChanged  // a queue pair got two Q_Keys
+	QKeyQP1      // QP 1 got another Q_Key than its own
+	AckReqNever  // a requester timed out that never asks for an acknowledgement
+	AckGhost     // an acknowledgement of what was acknowledged long ago
+	MSNRegress   // the MSN goes back
+	MSNWrong     // the MSN does not count the messages that were sent
+	CreditBeyond // a message for which the responder told that it has no receive request
+	RNRStorm     // a message was refused many times in a row
+	RNRLate      // sent again much later than the RNR NAK told
+	// What congestion and flow control did.
+	CEUnanswered // marked packets that no notification answers
+	CNPUnmarked  // a notification without a marked packet before
+	StallPaused  // nothing came while flow control paused something
+	// What was not done as CM agreed on it.
+	StartPSN        // the first request has another PSN
+	DepthBeyond     // more READs and atomics outstanding than the responder takes
+	MTUBeyond       // a packet is longer than the path MTU
+	MTUBelow        // a FIRST or MIDDLE packet is shorter
+	RetryBeyond     // sent again more often
+	RNRBeyond       // sent again after RNR NAKs more often
+	TimeoutEarly    // sent again before the local ACK timeout
+	AfterDisconnect // an end goes on when the connection is over
 	Kinds           // how many there are
 )
 
@@ -78,6 +103,10 @@ var kindNames = [Kinds]string{
 	"AckLost", "AckUnsent", "RNREarly", "ResponseLost", "ResponseGap", "CongestionCE", "CongestionCNP", "BadICRC", "IcrcMistake",
 	"SizeWrong", "LengthWrong", "OpcodeOrder", "ReservedBits", "VersionUnknown", "PKeyChanged", "MigReqChanged",
 	"AckBeyond", "ResponseUnasked", "AfterFatal",
+	"PadWrong", "PadSet", "QKeyChanged", "QKeyQP1", "AckReqNever", "AckGhost", "MSNRegress", "MSNWrong",
+	"CreditBeyond", "RNRStorm", "RNRLate",
+	"CEUnanswered", "CNPUnmarked", "StallPaused",
+	"StartPSN", "DepthBeyond", "MTUBeyond", "MTUBelow", "RetryBeyond", "RNRBeyond", "TimeoutEarly", "AfterDisconnect",
 }
 
 // String returns the kind's name.

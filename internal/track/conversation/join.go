@@ -38,25 +38,51 @@ func (t *Tracker) stopWaiting(h *half) {
 	t.waiting[at] = list
 }
 
-// join finds the one half that an answer can be to: it goes the other way, and
-// has a request of that PSN outstanding. When there are several, a later answer
-// may tell.
-func (t *Tracker) join(h *half, p *Packet) bool {
-	var found *half
-	for _, other := range t.waiting[pair{h.key.dst, h.key.src}] {
-		if other.conversation == h.conversation || !other.sender().Asks.outstanding(p) {
+// asker finds the one half that an answer of a stream can be to: it goes the
+// other way, and has a request of that PSN outstanding. When there are several,
+// it is none: a later answer may tell.
+func (t *Tracker) asker(answers key, p *Packet) (found *half) {
+	for _, other := range t.waiting[pair{answers.dst, answers.src}] {
+		if other.key == answers || !other.sender().Asks.outstanding(p) {
 			continue
 		}
 		if found != nil {
-			return false
+			return nil
 		}
 		found = other
 	}
+	return found
+}
+
+// join makes a stream that is known the other half of what its answer is to.
+func (t *Tracker) join(h *half, p *Packet) bool {
+	found := t.asker(h.key, p)
 	if found == nil {
 		return false
 	}
 	t.unite(found, h, ByAgreement)
 	return true
+}
+
+// attach makes a stream that begins with an answer the other half of what that
+// is to, nil when nothing tells.
+func (t *Tracker) attach(p *Packet) *half {
+	info := p.Opcode.Info()
+	if !info.Response || !info.Defined() || info.Service != wire.RC && info.Service != wire.XRC {
+		return nil
+	}
+	k := keyOf(p)
+	found := t.asker(k, p)
+	if found == nil {
+		return nil
+	}
+	t.stopWaiting(found)
+	c := found.conversation
+	h := &half{conversation: c, end: 1 - found.end, key: k}
+	c.halves[h.end], t.halves[k] = h, h
+	c.Ends[found.end].QPN, c.Ends[found.end].Known = k.qpn, true
+	c.Joined = ByAgreement
+	return h
 }
 
 // leadIn is how many PSNs before the first request that was seen an answer may
@@ -96,6 +122,7 @@ func (t *Tracker) unite(a, b *half, why Joined) {
 	t.unlink(gone)
 	t.open--
 	t.seen--
+	c.held += gone.held
 	// What b's end has sent it sends as the other end of c.
 	from, to := gone.Ends[b.end], &c.Ends[1-a.end]
 	from.QPN, from.Known = to.QPN, true
@@ -105,6 +132,9 @@ func (t *Tracker) unite(a, b *half, why Joined) {
 	own.QPN, own.Known = b.key.qpn, true
 	b.conversation, b.end = c, 1-a.end
 	c.halves[b.end] = b
+	if t.United != nil {
+		t.United(c, b.end, gone)
+	}
 	c.Joined = why
 	c.Last, c.Ended = max(c.Last, gone.Last), max(c.Ended, gone.Ended)
 	if own.Asks.mtu == 0 {
@@ -147,6 +177,7 @@ func (t *Tracker) connect(asked, asking key, req *Exchange, p *Packet) {
 	t.unite(a, b, ByCM)
 	c := a.conversation
 	c.AckTimeout = req.AckTimeout
+	c.agree(a.end, req, p.CM)
 	for i := range c.Ends {
 		c.Ends[i].Asks.mtu = req.PathMTU
 	}

@@ -64,18 +64,23 @@ type message struct {
 	next     wire.PSN
 	lack     wire.PSN // the first response that is missing
 	lacking  int      // the packet that shows it, 0 when none is
+	heard    wire.PSN // one past the last response that was seen at all
 	answered bool
 	answer   int64 // when the last of it was seen, 0 for never
+	facts
 }
 
 // maxOpen bounds how many messages of a direction are followed at a time; the
 // oldest is given up when there are more.
 const maxOpen = 1024
 
-// messages are those that are open, in the order of their PSNs.
+// messages are those that are open, in the order of their PSNs, and what all of
+// a direction have in common.
 type messages struct {
-	list []message
-	head int
+	list   []message
+	head   int
+	volume volume
+	asked  Asked
 }
 
 func (l *messages) open() []message { return l.list[l.head:] }
@@ -83,6 +88,9 @@ func (l *messages) open() []message { return l.list[l.head:] }
 // at returns the last message that begins at or before a PSN, -1 for none.
 func (l *messages) at(psn wire.PSN) int {
 	open := l.open()
+	if last := len(open) - 1; last >= 0 && !psn.Less(open[last].first) {
+		return last
+	}
 	low, high := 0, len(open)
 	for low < high {
 		if mid := (low + high) / 2; psn.Less(open[mid].first) {
@@ -106,30 +114,38 @@ func (l *messages) covering(psn wire.PSN) *message {
 // add gives a packet that was not seen before its place in a message, and
 // returns that message. The PSNs behind it may have been seen already.
 func (l *messages) add(p *Packet, n int, sized bool) *message {
-	place := p.Opcode.Info().Place
+	info, op := p.Opcode.Info(), opOf(p.Opcode)
 	i := l.at(p.PSN)
-	if begins := place == wire.PlaceFirst || place == wire.PlaceOnly; begins || !l.extends(i, p) {
+	if head := begins(info.Place); head || !l.extends(i, p) {
 		i++
 		l.insert(i, message{
-			first: p.PSN, end: p.PSN, op: opOf(p.Opcode), headed: begins, unsized: !sized,
-			packet: p.Number, time: p.Time, base: p.PSN, next: p.PSN,
+			first: p.PSN, end: p.PSN, op: op, headed: head, unsized: !sized,
+			packet: p.Number, time: p.Time, base: p.PSN, next: p.PSN, heard: p.PSN,
 		})
+		l.volume.messages++
 	}
 	m := &l.open()[i]
 	m.end = p.PSN.Add(n)
 	m.lastTime = p.Time
-	m.tailed = m.tailed || place == wire.PlaceLast || place == wire.PlaceOnly
-	m.bytes += bytesOf(p)
+	m.tailed = m.tailed || ends(info.Place)
+	m.take(p, info)
+	l.asked.take(p, op, info)
+	size := bytesOf(p, op)
+	m.bytes += size
+	if !m.done {
+		l.volume.bytes += size
+	}
+	l.volume.payload += int64(p.Payload)
 	l.join(i)
 	return m
 }
 
-func bytesOf(p *Packet) int64 {
-	switch opOf(p.Opcode) {
+func bytesOf(p *Packet, op Op) int64 {
+	switch op {
 	case Read:
 		return int64(p.DMALen)
 	case Atomic:
-		return 8
+		return atomicBytes
 	}
 	return int64(p.Payload)
 }
@@ -158,7 +174,9 @@ func (l *messages) join(i int) {
 
 // merge makes one message of two pieces.
 func (l *messages) merge(i int) {
-	m, rest := &l.open()[i], l.open()[i+1]
+	m, rest := &l.open()[i], &l.open()[i+1]
+	l.volume.join(m, rest)
+	m.facts.join(&rest.facts)
 	m.end, m.tailed, m.lastTime = rest.end, rest.tailed, rest.lastTime
 	m.bytes += rest.bytes
 	m.again = m.again || rest.again

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"bytes"
 	"net/netip"
+	"time"
 
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -19,13 +21,25 @@ type Packet struct {
 	Syndrome wire.Syndrome // of packets with an AETH
 	Trust    Trust
 	CE       bool // marked by congestion in the IP header or GRH
+	DSCP     uint8
+	Paused   time.Duration // for how long flow control had paused anything before, on whichever link
 
-	DMALen   uint32 // of a packet with a RETH
-	Payload  int    // bytes, without pad
+	DMALen    uint32 // of a packet with a RETH
+	RKey      uint32 // of a RETH or AtomicETH, or what an IETH invalidates
+	VA        uint64 // of a RETH or AtomicETH
+	Immediate uint32 // of an ImmDt
+	MSN       uint32 // of an AETH
+	Solicited bool   // the bit of the BTH
+
+	Payload  int // bytes, without pad
 	PKey     uint16
 	MigReq   bool
-	Reserved bool   // reserved bits of the BTH are set
-	TVer     uint8  // the transport header version
+	Reserved bool  // reserved bits of the BTH are set
+	TVer     uint8 // the transport header version
+	AckReq   bool
+	PadWrong bool   // the pad count is not what the payload needs
+	PadSet   bool   // pad bytes are not 0
+	QKey     uint32 // of a DETH
 	Mistake  string // Mistaken: which
 	WireLen  int    // of the whole frame
 
@@ -53,6 +67,7 @@ type Exchange struct {
 	Service    wire.Service // of a REQ
 	PathMTU    int          // of a REQ, in bytes; 0 for a code that is not defined
 	AckTimeout uint8        // of a REQ: the setting, 4.096 us times two to this power
+	offer      offer
 }
 
 // Read takes the packet's facts out of a frame; ok is false when the frame has
@@ -70,19 +85,30 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 	*p = Packet{
 		Number: p.Number, Time: p.Time, Trust: p.Trust,
 		Src: headers.src, Dst: headers.dst,
-		DestQP: bth.DestQP(), PSN: bth.PSN(), Opcode: bth.Opcode(), CE: headers.ce,
+		DestQP: bth.DestQP(), PSN: bth.PSN(), Opcode: bth.Opcode(), CE: headers.ce, DSCP: headers.dscp,
 		Payload: f.PayloadLen, WireLen: f.WireLen,
-		PKey: bth.PKey(), MigReq: bth.MigReq(), TVer: bth.TVer(), Reserved: bth.ReservedSet(),
+		Solicited: bth.Solicited(), PKey: bth.PKey(), MigReq: bth.MigReq(), TVer: bth.TVer(), Reserved: bth.ReservedSet(),
 	}
 	if h := headers.deth; h != nil {
-		p.SrcQP = h.SrcQP()
+		p.SrcQP, p.QKey = h.SrcQP(), h.QKey()
 	}
 	if h := headers.aeth; h != nil {
-		p.Syndrome = h.Syndrome()
+		p.Syndrome, p.MSN = h.Syndrome(), h.MSN()
 	}
 	if h := headers.reth; h != nil {
-		p.DMALen = h.DMALen()
+		p.DMALen, p.RKey, p.VA = h.DMALen(), h.RKey(), h.VA()
 	}
+	if h := headers.atomic; h != nil {
+		p.RKey, p.VA = h.RKey(), h.VA()
+	}
+	if h := headers.ieth; h != nil {
+		p.RKey = h.RKey()
+	}
+	if h := headers.immdt; h != nil {
+		p.Immediate = h.Data()
+	}
+	p.AckReq = bth.AckReq()
+	p.PadWrong, p.PadSet = padOf(f, p.Opcode.Info().Place), headers.padSet
 	p.CM = headers.exchange
 	return true
 }
@@ -91,14 +117,23 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 type reader struct {
 	src, dst netip.Addr
 	ce       bool
+	dscp     uint8
 	bth      wire.BTH
 	deth     wire.DETH
 	aeth     wire.AETH
 	reth     wire.RETH
+	atomic   wire.AtomicETH
+	ieth     wire.IETH
+	immdt    wire.ImmDt
 	exchange *Exchange
+	padSet   bool
 }
 
 func (r *reader) look(f *wire.Frame, h wire.Header) {
+	switch h.ID {
+	case wire.HdrEthernet, wire.HdrUDP, wire.HdrPayload, wire.HdrICRC, wire.HdrTrailer:
+		return // nearly every frame has these, and they tell nothing here
+	}
 	b := f.Whole(h)
 	if b == nil {
 		return
@@ -106,12 +141,15 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 	switch h.ID {
 	case wire.HdrIPv4:
 		ip := wire.IPv4Header(b)
+		r.dscp = ip.DSCP()
 		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
 	case wire.HdrIPv6:
 		ip := wire.IPv6Header(b)
+		r.dscp = ip.DSCP()
 		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
 	case wire.HdrGRH:
 		grh := wire.GRH(b)
+		r.dscp = grh.TClass() >> 2
 		r.src, r.dst, r.ce = grh.SGID().Unmap(), grh.DGID().Unmap(), grh.ECN() == wire.ECNCE
 	case wire.HdrLRH:
 		// A GRH behind it has the better address.
@@ -124,6 +162,14 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 		r.aeth = b
 	case wire.HdrRETH:
 		r.reth = b
+	case wire.HdrAtomicETH:
+		r.atomic = b
+	case wire.HdrIETH:
+		r.ieth = b
+	case wire.HdrImmDt:
+		r.immdt = b
+	case wire.HdrPad:
+		r.padSet = len(bytes.Trim(b, "\x00")) > 0
 	case wire.HdrCMReq, wire.HdrCMRep:
 		r.exchange = exchange(h.ID, b)
 	}
@@ -132,15 +178,29 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 func exchange(id wire.HeaderID, b []byte) *Exchange {
 	if id == wire.HdrCMRep {
 		rep := wire.CMRep(b)
-		return &Exchange{Reply: true, ID: rep.LocalCommID(), RemoteID: rep.RemoteCommID(), QPN: rep.LocalQPN()}
+		return &Exchange{Reply: true, ID: rep.LocalCommID(), RemoteID: rep.RemoteCommID(), QPN: rep.LocalQPN(), offer: offerOfReply(rep)}
 	}
 	req := wire.CMReq(b)
-	e := &Exchange{ID: req.LocalCommID(), QPN: req.LocalQPN(), Service: serviceOf(req), AckTimeout: req.PrimaryPath().LocalACKTimeout()}
+	e := &Exchange{offer: offerOfRequest(req), ID: req.LocalCommID(), QPN: req.LocalQPN(), Service: serviceOf(req), AckTimeout: req.PrimaryPath().LocalACKTimeout()}
 	// Code 1 is 256 bytes, 5 is 4096 (IBTA vol. 1, 12.7.15).
 	if code := req.PathMTU(); code >= 1 && code <= 5 {
 		e.PathMTU = 128 << code
 	}
 	return e
+}
+
+// hasAETH reports whether a packet has a syndrome and an MSN.
+func (p *Packet) hasAETH() bool {
+	info := p.Opcode.Info()
+	return info.Response && info.Place != wire.PlaceMiddle
+}
+
+// padOf reports whether a packet's pad count is wrong: payload and pad are a
+// multiple of four together, and FIRST and MIDDLE, which have one path MTU, need
+// none (IBTA vol. 1, 9.2.3 and C9-10).
+func padOf(f *wire.Frame, place wire.Place) bool {
+	full := place == wire.PlaceFirst || place == wire.PlaceMiddle
+	return f.Problems&wire.ProblemPad != 0 || (f.PayloadLen+f.Pad)%4 != 0 || f.Pad > 0 && full
 }
 
 // span is how many PSNs a request takes: a READ as many as its response has

@@ -46,16 +46,16 @@ func TestAPacketSaysWhatItsHeadersSay(t *testing.T) {
 		got = append(got, p)
 	})
 	req, rep, ack, read := got[0], got[1], got[4], got[5]
-	if want := (Exchange{ID: req.CM.ID, QPN: 0x19, Service: wire.RC, PathMTU: 4096, AckTimeout: 17}); *req.CM != want || req.SrcQP != 1 {
+	if want := (Exchange{ID: req.CM.ID, QPN: 0x19, Service: wire.RC, PathMTU: 4096, AckTimeout: 17, offer: offer{true, 14861112, 1, 7, 7}}); *req.CM != want || req.SrcQP != 1 {
 		t.Errorf("REQ %+v", req.CM)
 	}
 	if !rep.CM.Reply || rep.CM.RemoteID != req.CM.ID || rep.CM.QPN != 0x19 {
 		t.Errorf("REP %+v", rep.CM)
 	}
-	if ack.PSN != 3796821 || ack.Syndrome.Kind() != wire.Ack || ack.Payload != 0 || ack.CM != nil {
+	if ack.PSN != 3796821 || ack.MSN != 1 || ack.Syndrome.Kind() != wire.Ack || ack.Payload != 0 || ack.CM != nil {
 		t.Errorf("ACK %+v", ack)
 	}
-	if read.DMALen != 500 || read.DestQP != 0x19 ||
+	if read.DMALen != 500 || read.RKey != 0xA01 || read.VA != 0x55E935C7D990 || read.DestQP != 0x19 ||
 		read.Src.String() != "10.77.0.3" || read.Number != 6 {
 		t.Errorf("READ %+v", read)
 	}

@@ -12,6 +12,7 @@ type rules struct {
 	headed bool // the fields of a first packet are known
 	pkey   uint16
 	mig    bool
+	qkey   uint32
 
 	size int // bytes of its first FIRST or MIDDLE packet: the path MTU
 
@@ -31,7 +32,6 @@ type rules struct {
 
 // header looks at the fields that each packet of a sender has (IBTA vol. 1, 9.2).
 func (d *Direction) header(p *Packet) {
-	r := &d.rules
 	n := func(k Kind) { d.tell(Event{Kind: k, Packet: p.Number, PSN: p.PSN, N: 1}) }
 	if p.Reserved {
 		n(ReservedBits)
@@ -39,24 +39,74 @@ func (d *Direction) header(p *Packet) {
 	if p.TVer != 0 {
 		n(VersionUnknown)
 	}
-	service := p.Opcode.Info().Service
-	if service == wire.CNP || service == wire.UD {
-		// Neither belongs to one connection: any partition of the port will do.
-		return
+	if p.PadWrong {
+		n(PadWrong)
 	}
+	if p.PadSet {
+		n(PadSet)
+	}
+	switch p.Opcode.Info().Service {
+	case wire.CNP:
+		// It belongs to no connection: any partition of the port will do.
+	case wire.UD:
+		d.datagramHeader(p)
+	default:
+		d.connectedHeader(p)
+	}
+}
+
+// connectedHeader looks at what stays the same as long as a connection does.
+func (d *Direction) connectedHeader(p *Packet) {
+	r := &d.rules
 	if r.headed && p.PKey != r.pkey {
-		n(PKeyChanged)
+		d.tell(Event{Kind: PKeyChanged, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
 	if r.headed && p.MigReq != r.mig {
-		n(MigReqChanged)
+		d.tell(Event{Kind: MigReqChanged, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
 	r.headed, r.pkey, r.mig = true, p.PKey, p.MigReq
+}
+
+// generalQP is the queue pair of the general services. It has a Q_Key of its own
+// (IBTA vol. 1, 3.5.3), and takes all P_Keys of its port, as QP 0 does.
+const generalQP = 1
+
+// partition is the part of a P_Key that both ends have to share: the highest bit
+// tells full members from limited ones (IBTA vol. 1, 10.9.3).
+const partition = 0x7FFF
+
+// datagramHeader looks at what all that goes to a queue pair has in common,
+// whoever sends it: the queue pair has one Q_Key and one partition, and drops
+// everything else silently (C9-52 and on).
+func (d *Direction) datagramHeader(p *Packet) {
+	r := &d.rules
+	n := func(k Kind) { d.tell(Event{Kind: k, Packet: p.Number, PSN: p.PSN, N: 1}) }
+	switch {
+	case p.DestQP == generalQP:
+		if p.QKey != wire.QKeyQP1 {
+			n(QKeyQP1)
+		}
+		return
+	case p.DestQP < generalQP:
+		return
+	}
+	if r.headed && p.QKey != r.qkey {
+		n(QKeyChanged)
+	}
+	if r.headed && p.PKey&partition != r.pkey&partition {
+		n(PKeyChanged)
+	}
+	r.headed, r.pkey, r.qkey = true, p.PKey, p.QKey
 }
 
 // measure checks the length of a packet of a message or response: FIRST and
 // MIDDLE have one path MTU, LAST at least a byte, and none more (C9-10 and on).
 func (d *Direction) measure(p *Packet) {
+	d.fits(p)
 	r := &d.rules
+	if p.PadWrong {
+		return // its length is not known
+	}
 	wrong := false
 	switch p.Opcode.Info().Place {
 	case wire.PlaceFirst, wire.PlaceMiddle:
@@ -108,14 +158,30 @@ func (d *Direction) order(p *Packet, n int) {
 	}
 }
 
-// flight is how long packets may still come that were sent before a NAK was
-// heard: more than any way takes.
+// flight is how long requests may still come that were sent before a NAK was
+// heard: what a sender's device has queued, which no time of an answer shows.
 const flight = int64(time.Millisecond)
 
-// outlives checks that a queue pair that a NAK has ended does no more: packets
-// that were on their way are not meant (C9-114 and the error state, 10.3.1).
-func (d *Direction) outlives(p *Packet) {
-	if d.rules.fatal && p.Time-d.rules.fatalAt > max(flight, d.settled()) {
+// requestWay is how long a requester may still send behind a NAK: as long as
+// what is queued needs, or twice as long as it takes to answer the other end's
+// requests, if that is longer.
+func (d *Direction) requestWay() int64 {
+	return max(flight, d.settled(), d.other.settled())
+}
+
+// answerWay is how long answers may still come that the responder gave before a
+// NAK of its own: they take the same way, and are late at most.
+func (d *Direction) answerWay() int64 {
+	if d.answers.mean == 0 {
+		return flight
+	}
+	return d.settled()
+}
+
+// outlives checks that an end does no more behind a NAK that ended the queue
+// pair, but for what was on its way (C9-114 and the error state, 10.3.1).
+func (d *Direction) outlives(p *Packet, way int64) {
+	if d.rules.fatal && p.Time-d.rules.fatalAt > way {
 		d.tell(Event{Kind: AfterFatal, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
 }

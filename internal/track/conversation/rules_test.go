@@ -71,8 +71,25 @@ func TestWhatBreaksARuleIsNamed(t *testing.T) {
 	length := func(n string) []string { return []string{"infiniband.reth.dmalen", n} }
 	nak := func(code string) []string { return []string{"infiniband.aeth.syndrome", code} }
 	only := func(psn int) crafted { return crafted{op: wire.OpSendOnly, psn: psn, payload: 8} }
-	ack := func(psn int) crafted {
-		return crafted{op: wire.OpAcknowledge, psn: psn, set: nak("0x1f")}
+	// Messages are numbered as their PSNs are.
+	counts := func(msn int) []string {
+		return []string{"infiniband.aeth.syndrome", "0x1f", "infiniband.aeth.msn", fmt.Sprint(msn)}
+	}
+	ack := func(psn int) crafted { return crafted{op: wire.OpAcknowledge, psn: psn, set: counts(psn)} }
+	credits := func(psn int, code string) crafted {
+		return crafted{op: wire.OpAcknowledge, psn: psn, set: append(counts(psn), nak(code)...)}
+	}
+	later := func(c crafted, after time.Duration) crafted { c.after = after; return c }
+	const datagram = wire.BaseUD + wire.OpSendOnly
+	// The other way round: the responder asks, and the requester answers.
+	back := crafted{op: wire.OpSendOnly, psn: 500, set: []string{"infiniband.bth.destqp", "0x11", "ip.src", "192.0.2.2", "ip.dst", "192.0.2.1"}}
+	answer := crafted{op: wire.OpAcknowledge, psn: 500, set: append(counts(1), "infiniband.bth.destqp", "0x12", "ip.src", "192.0.2.1", "ip.dst", "192.0.2.2")}
+	rnr := crafted{op: wire.OpAcknowledge, psn: 1, set: nak("0x21")} // 10 us
+	retry := crafted{op: wire.OpSendOnly, psn: 1, payload: 8, after: 20 * time.Microsecond}
+	silent := func(psn int) crafted {
+		c := only(psn)
+		c.raw = func(b []byte) { wire.BTH(b).SetAckReq(false) }
+		return c
 	}
 	for _, test := range []struct {
 		name   string
@@ -122,7 +139,7 @@ func TestWhatBreaksARuleIsNamed(t *testing.T) {
 		}, MigReqChanged, 2},
 		{"an acknowledgement of what never comes", []crafted{only(1), ack(1), only(2), ack(3)}, AckBeyond, 4},
 		{"a READ response to a SEND", []crafted{
-			only(1), ack(1), only(2), {op: wire.OpReadResponseOnly, psn: 2, payload: 8},
+			only(1), ack(1), only(2), {op: wire.OpReadResponseOnly, psn: 2, payload: 8, set: counts(2)},
 		}, ResponseUnasked, 4},
 		{"a request long after a fatal NAK", []crafted{
 			only(1), {op: wire.OpAcknowledge, psn: 1, set: nak("0x62")}, {op: wire.OpSendOnly, psn: 2, payload: 8, after: time.Second},
@@ -131,8 +148,92 @@ func TestWhatBreaksARuleIsNamed(t *testing.T) {
 			only(1), {op: wire.OpAcknowledge, psn: 1, set: nak("0x62")}, only(2),
 		}, Kinds, 0},
 		{"an acknowledgement long after a fatal NAK", []crafted{
-			only(1), only(2), {op: wire.OpAcknowledge, psn: 1, set: nak("0x61")}, {op: wire.OpAcknowledge, psn: 2, set: nak("0x1f"), after: time.Second},
+			only(1), only(2), {op: wire.OpAcknowledge, psn: 1, set: nak("0x61")}, later(ack(2), time.Second),
 		}, AfterFatal, 4},
+		{"a request within the time of the other end's answers after a fatal NAK", []crafted{
+			only(1), ack(1), back, later(answer, 5*time.Millisecond),
+			only(2),
+			{op: wire.OpAcknowledge, psn: 2, set: append(counts(1), nak("0x62")...)},
+			later(only(3), 6*time.Millisecond),
+		}, Kinds, 0},
+		{"a request after twice that time", []crafted{
+			only(1), ack(1), back, later(answer, 5*time.Millisecond),
+			only(2),
+			{op: wire.OpAcknowledge, psn: 2, set: append(counts(1), nak("0x62")...)},
+			later(only(3), 40*time.Millisecond),
+		}, AfterFatal, 7},
+		{"an acknowledgement behind a fatal NAK, after more than the answers' time", []crafted{
+			only(1), ack(1), only(2), only(3), {op: wire.OpAcknowledge, psn: 2, set: append(counts(1), nak("0x61")...)}, later(ack(3), 100*time.Microsecond),
+		}, AfterFatal, 6},
+		{"a pad count beyond the payload", []crafted{{op: wire.OpSendOnly, psn: 1, raw: func(b []byte) { b[1] |= 0x30 }}}, PadWrong, 1},
+		{"a FIRST with pad bytes", []crafted{{op: wire.OpSendFirst, psn: 1, payload: 256, raw: func(b []byte) { b[1] |= 0x10 }}}, PadWrong, 1},
+		{"an acknowledgement with a pad count", []crafted{
+			only(1), {op: wire.OpAcknowledge, psn: 1, set: counts(1), raw: func(b []byte) { b[1] |= 0x10 }},
+		}, PadWrong, 2},
+		{"pad bytes that are 0", []crafted{{op: wire.OpSendOnly, psn: 1, payload: 7}}, Kinds, 0},
+		{"pad bytes that are not 0", []crafted{{op: wire.OpSendOnly, psn: 1, payload: 7, raw: func(b []byte) { b[wire.BTHLen+7] = 0xA5 }}}, PadSet, 1},
+		{"another Q_Key to a queue pair", []crafted{
+			{op: datagram, payload: 8}, {op: datagram, payload: 8, set: []string{"infiniband.deth.q_key", "0x22"}},
+		}, QKeyChanged, 2},
+		{"another Q_Key to another queue pair", []crafted{
+			{op: datagram, payload: 8}, {op: datagram, payload: 8, set: []string{"infiniband.deth.q_key", "0x22", "infiniband.bth.destqp", "0x13"}},
+		}, Kinds, 0},
+		{"another Q_Key than QP 1 has", []crafted{{op: datagram, payload: 8, set: []string{"infiniband.bth.destqp", "1", "infiniband.deth.q_key", "0x11111111"}}}, QKeyQP1, 1},
+		{"another partition to a datagram's queue pair", []crafted{
+			{op: datagram, payload: 8}, {op: datagram, payload: 8, set: []string{"infiniband.bth.p_key", "0x8001"}},
+		}, PKeyChanged, 2},
+		{"a full and a limited member to a datagram's queue pair", []crafted{
+			{op: datagram, payload: 8}, {op: datagram, payload: 8, set: []string{"infiniband.bth.p_key", "0x7fff"}},
+		}, Kinds, 0},
+		{"reserved bits of a datagram", []crafted{{op: datagram, payload: 8, raw: func(b []byte) { b[4] |= 1 }}}, ReservedBits, 1},
+		{"another version of UC", []crafted{{op: wire.BaseUC + wire.OpSendOnly, psn: 1, raw: func(b []byte) { wire.BTH(b).SetTVer(1) }}}, VersionUnknown, 1},
+		{"another P_Key of XRC", []crafted{
+			{op: wire.BaseXRC + wire.OpSendOnly, psn: 1}, {op: wire.BaseXRC + wire.OpSendOnly, psn: 2, raw: func(b []byte) { wire.BTH(b).SetPKey(0x8001) }},
+		}, PKeyChanged, 2},
+		{"another P_Key of an answer", []crafted{
+			only(1), ack(1), only(2), {op: wire.OpAcknowledge, psn: 2, set: counts(2), raw: func(b []byte) { wire.BTH(b).SetPKey(0x8001) }},
+		}, PKeyChanged, 4},
+		{"a timeout of a requester that never asks", []crafted{silent(1), later(silent(1), time.Second)}, AckReqNever, 2},
+		{"a timeout of a requester that asks", []crafted{only(1), later(only(1), time.Second)}, Kinds, 0},
+		{"an acknowledgement of long ago", []crafted{
+			only(1), ack(1), only(2), ack(2), only(3), ack(3), later(only(4), time.Second), ack(4), later(only(5), time.Second), ack(5), ack(1),
+		}, AckGhost, 11},
+		{"an acknowledgement of the one before", []crafted{
+			only(1), ack(1), only(2), ack(2), only(3), ack(3), later(only(4), time.Second), ack(4), later(only(5), time.Second), ack(4), ack(5),
+		}, Kinds, 0},
+		{"an acknowledgement of a request of long ago that came again", []crafted{
+			only(1), ack(1), only(2), ack(2), only(3), ack(3), later(only(4), time.Second), ack(4), later(only(5), time.Second), ack(5), only(1), ack(1),
+		}, Kinds, 0},
+		{"an MSN that goes back", []crafted{
+			only(1), ack(1), only(2), {op: wire.OpAcknowledge, psn: 2, set: counts(0)},
+		}, MSNRegress, 4},
+		{"an MSN that runs over", []crafted{
+			only(1), {op: wire.OpAcknowledge, psn: 1, set: counts(0xFFFFFF)}, only(2), {op: wire.OpAcknowledge, psn: 2, set: counts(0)},
+		}, Kinds, 0},
+		{"an MSN that counts more than was sent", []crafted{
+			only(1), ack(1), only(2), {op: wire.OpAcknowledge, psn: 2, set: counts(3)},
+		}, MSNWrong, 4},
+		{"an MSN that counts less than is acknowledged", []crafted{
+			only(1), ack(1), only(2), {op: wire.OpAcknowledge, psn: 2, set: counts(1)},
+		}, MSNWrong, 4},
+		{"an MSN behind a message that was not captured", []crafted{
+			only(1), ack(1), only(3), ack(3), only(4), ack(4),
+		}, Kinds, 0},
+		{"a SEND beyond the credits", []crafted{only(1), credits(1, "0"), only(2), only(3)}, CreditBeyond, 4},
+		{"a SEND within the credits", []crafted{only(1), credits(1, "1"), only(2), only(3)}, Kinds, 0},
+		{"a WRITE needs no credit", []crafted{
+			only(1), credits(1, "0"), only(2), {op: wire.OpWriteOnly, psn: 3, payload: 8, set: length("8")},
+		}, Kinds, 0},
+		{"a WRITE with immediate needs one", []crafted{
+			only(1), credits(1, "0"), only(2), {op: wire.OpWriteOnlyImmediate, psn: 3, payload: 8, set: length("8")},
+		}, CreditBeyond, 4},
+		{"a SEND beyond credits that are told no longer", []crafted{
+			only(1), credits(1, "0"), only(2), ack(2), only(3), only(4), only(5),
+		}, Kinds, 0},
+		{"a message that is refused five times", []crafted{only(1), rnr, retry, rnr, retry, rnr, retry, rnr, retry, rnr}, RNRStorm, 10},
+		{"a message that is refused four times", []crafted{only(1), rnr, retry, rnr, retry, rnr, retry, rnr, retry, ack(1)}, Kinds, 0},
+		{"a retry long after an RNR NAK", []crafted{only(1), rnr, later(retry, time.Second), ack(1)}, RNRLate, 3},
+		{"a retry soon after an RNR NAK", []crafted{only(1), rnr, later(retry, time.Millisecond), ack(1)}, Kinds, 0},
 		{"an ICRC that a mistake explains", []crafted{{op: wire.OpSendOnly, psn: 1, trust: Mistaken}}, IcrcMistake, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,5 +251,28 @@ func TestWhatBreaksARuleIsNamed(t *testing.T) {
 				t.Errorf("told %v, want %v", got, want)
 			}
 		})
+	}
+}
+
+func TestThePadCountFitsThePayload(t *testing.T) {
+	for _, test := range []struct {
+		payload, pad int
+		place        wire.Place
+		problems     wire.Problem
+		wrong        bool
+	}{
+		{0, 0, wire.PlaceOnly, 0, false},
+		{5, 3, wire.PlaceLast, 0, false},
+		{256, 0, wire.PlaceMiddle, 0, false},
+		{7, 0, wire.PlaceOnly, 0, true},
+		{7, 2, wire.PlaceOnly, 0, true},
+		{255, 1, wire.PlaceFirst, 0, true},
+		{255, 1, wire.PlaceMiddle, 0, true},
+		{0, 0, wire.PlaceOnly, wire.ProblemPad, true},
+	} {
+		f := wire.Frame{PayloadLen: test.payload, Pad: test.pad, Problems: test.problems}
+		if got := padOf(&f, test.place); got != test.wrong {
+			t.Errorf("%+v: wrong is %v", test, got)
+		}
 	}
 }

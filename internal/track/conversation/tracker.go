@@ -10,10 +10,15 @@ import (
 type Limits struct {
 	Conversations int // open at a time
 	Pending       int // CM requests without a reply
+	// Bytes is about how much the open conversations may hold together, beside a
+	// fixed part of each; 0 for any.
+	Bytes int
 }
 
-// DefaultLimits keep the tracker below about 128 MB.
-func DefaultLimits() Limits { return Limits{Conversations: 1 << 14, Pending: 1 << 12} }
+// DefaultLimits keep the tracker below about 160 MB.
+func DefaultLimits() Limits {
+	return Limits{Conversations: 1 << 14, Pending: 1 << 12, Bytes: 64 << 20}
+}
 
 // maxJump is how far, in either direction, the PSN of a request that begins a
 // message may be from what was sent before. Beyond, the queue pair number is in
@@ -32,6 +37,15 @@ type Tracker struct {
 	// Report is called with each event, and with which end's requests it is
 	// about. May be nil.
 	Report func(c *Conversation, end int, e Event)
+	// Message is called with each message that has ended, and with which end
+	// asked for it; m is valid until the next call. May be nil.
+	Message func(c *Conversation, end int, m *Message)
+	// Placed is called with each packet when it was followed, and from which end
+	// of which conversation it is. May be nil.
+	Placed func(c *Conversation, end int, p Packet)
+	// United is called when gone, which was one stream, becomes what an end of
+	// another conversation sends. May be nil.
+	United func(kept *Conversation, end int, gone *Conversation)
 
 	limits  Limits
 	halves  map[key]*half
@@ -42,11 +56,18 @@ type Tracker struct {
 	open    int
 	seen    int
 	evicted int
+	held    int            // bytes, beside a fixed part of each conversation
 	recent  [recents]*half // the last one of each few queue pair numbers
+	message Message        // what Message is called with
 }
 
 // recents is how many streams are found without the map.
 const recents = 256
+
+// slot is where a stream may be found without the map. A multiplication spreads
+// the numbers, because the two queue pairs of a conversation are often alike in
+// their low bits.
+func slot(qpn uint32) uint32 { return qpn * 0x9e3779b1 >> 24 }
 
 // pair is two addresses, in one order.
 type pair struct{ src, dst netip.Addr }
@@ -85,18 +106,31 @@ func (t *Tracker) Packet(p *Packet) {
 		h = nil
 	}
 	if h == nil {
+		h = t.attach(p)
+	}
+	if h == nil {
 		h = t.begin(keyOf(p), p.Opcode.Info().Service, p)
 	}
-	t.recent[p.DestQP%recents] = h
+	t.recent[slot(p.DestQP)] = h
 	t.count(h, p)
+	t.follow(h, p)
+	if t.Placed != nil {
+		t.Placed(h.conversation, h.end, *p)
+	}
+}
+
+// follow takes a packet of a stream for what it is.
+func (t *Tracker) follow(h *half, p *Packet) {
 	if p.Trust == Corrupt {
 		t.corrupt(h, p)
 		return
 	}
+	h.passes(p)
 	info := p.Opcode.Info()
 	switch info.Service {
 	case wire.CNP:
 		h.sender().CNPs++
+		t.notify(h, p)
 		h.sender().Asks.tell(Event{Kind: CongestionCNP, Packet: p.Number, N: 1})
 	case wire.RC, wire.XRC:
 		switch {
@@ -119,8 +153,15 @@ func (t *Tracker) Packet(p *Packet) {
 func (d *Direction) datagram(p *Packet) {
 	d.Requests++
 	d.Payload += int64(p.Payload)
+	d.Frames += int64(p.WireLen)
 	d.Operations[Send].Messages++
 	d.Operations[Send].Bytes += int64(p.Payload)
+	d.messages.datagram(p)
+	d.window.note(p.Time, &d.messages.volume)
+	if d.ended != nil {
+		m := datagramOf(p)
+		d.record(&m, false)
+	}
 }
 
 func (t *Tracker) count(h *half, p *Packet) {
@@ -143,17 +184,21 @@ func (t *Tracker) count(h *half, p *Packet) {
 	}
 	if p.Trust != Corrupt {
 		from.Asks.header(p)
+		from.Asks.remains(p)
 	}
 	if c != t.newest {
 		t.unlink(c)
 		t.link(c)
+	}
+	if from.Packets%weighEvery == 0 {
+		t.weigh(c)
 	}
 }
 
 // corrupt remembers a packet that a receiver drops.
 func (t *Tracker) corrupt(h *half, p *Packet) {
 	if !p.Opcode.Info().Response {
-		h.sender().Asks.corrupt = sign{set: true, psn: p.PSN, packet: p.Number, time: p.Time}
+		h.sender().Asks.spoilt(p.PSN)
 	}
 }
 
@@ -162,7 +207,7 @@ func keyOf(p *Packet) key { return key{p.Src, p.Dst, p.DestQP} }
 // find returns the stream of a packet. The first packet of a stream may be a
 // congestion notification, which does not tell the service.
 func (t *Tracker) find(p *Packet) *half {
-	h, k := t.recent[p.DestQP%recents], keyOf(p)
+	h, k := t.recent[slot(p.DestQP)], keyOf(p)
 	if h == nil || h.key != k {
 		h = t.halves[k]
 	}
@@ -199,25 +244,30 @@ func (t *Tracker) begin(k key, service wire.Service, p *Packet) *half {
 	}
 	c.serve(service)
 	t.listen(c)
+	c.Ends[0].Asks.window.few, c.Ends[1].Asks.window.few = t.seen > richOnes, t.seen > richOnes
 	h := &half{conversation: c, key: k}
 	c.halves[0] = h
 	t.halves[k] = h
 	t.link(c)
 	if t.open++; t.open > t.limits.Conversations {
-		t.oldest.Evicted = true
-		t.evicted++
-		t.close(t.oldest)
+		t.evict()
 	}
 	return h
 }
 
-// listen has the events of a conversation reported.
+// listen has the events and the messages of a conversation reported.
 func (t *Tracker) listen(c *Conversation) {
-	if t.Report == nil {
-		return
-	}
 	for i := range c.Ends {
-		c.Ends[i].Asks.report = func(e Event) { t.Report(c, i, e) }
+		asks := &c.Ends[i].Asks
+		if t.Report != nil {
+			asks.report = func(e Event) { t.Report(c, i, e) }
+		}
+		if t.Message != nil {
+			asks.ended = func(m *message) {
+				t.message = m.record()
+				t.Message(c, i, &t.message)
+			}
+		}
 	}
 }
 
@@ -229,12 +279,13 @@ func (t *Tracker) close(c *Conversation) {
 		}
 		t.stopWaiting(h)
 		delete(t.halves, h.key)
-		if slot := &t.recent[h.key.qpn%recents]; *slot == h {
-			*slot = nil
+		if last := &t.recent[slot(h.key.qpn)]; *last == h {
+			*last = nil
 		}
 	}
 	t.unlink(c)
 	t.open--
+	t.held -= c.held
 	c.close()
 	if t.Closed != nil {
 		t.Closed(c)
@@ -279,6 +330,7 @@ func (t *Tracker) request(h *half, p *Packet) {
 		h.sender().Strange++
 		return
 	}
+	asks.progress(p)
 	asks.request(p)
 	if h.conversation.Joined == NotJoined && asks.reliable {
 		t.wait(h)
@@ -298,6 +350,7 @@ func (t *Tracker) response(h *half, p *Packet) {
 	}
 	h.conversation.Agreements++
 	h.sender().Asks.measure(p)
+	asks.progress(p)
 	asks.response(p)
 }
 

@@ -34,7 +34,10 @@ func newScript(t *testing.T, limits Limits) *script {
 func (s *script) packet(src, dst netip.Addr, qp uint32, op wire.Opcode, psn wire.PSN, change func(p *Packet)) {
 	s.number++
 	s.now += 1000
-	p := Packet{Number: s.number, Time: s.now, Src: src, Dst: dst, DestQP: qp, Opcode: op, PSN: psn, Payload: 10, WireLen: 72}
+	p := Packet{Number: s.number, Time: s.now, Src: src, Dst: dst, DestQP: qp, Opcode: op, PSN: psn, AckReq: true, Payload: 10, WireLen: 72}
+	if qp == 1 {
+		p.QKey = wire.QKeyQP1
+	}
 	if op.Info().Response {
 		p.Payload, p.Syndrome = 0, wire.NewSyndrome(wire.Ack, wire.CreditsInvalid)
 	}
@@ -363,7 +366,8 @@ func fuzzed(i int, b []byte) *Packet {
 		p.Trust = Corrupt
 	}
 	if b[1] == wire.BaseUD+wire.OpSendOnly {
-		p.CM = &Exchange{Reply: b[2]&1 != 0, ID: uint32(b[2] >> 1), RemoteID: uint32(b[2] >> 1), QPN: uint32(b[3] & 7), Service: wire.RC}
+		terms := offer{true, wire.PSN(b[3]), int(b[3] & 3), int(b[3] & 7), int(b[3] >> 5)}
+		p.CM = &Exchange{Reply: b[2]&1 != 0, ID: uint32(b[2] >> 1), RemoteID: uint32(b[2] >> 1), QPN: uint32(b[3] & 7), Service: wire.RC, AckTimeout: b[3] & 31, offer: terms}
 	}
 	return p
 }
@@ -378,6 +382,16 @@ func sound(t *testing.T, d *Direction) {
 		if h.len() <= 0 || i > 0 && h.from.Less(d.holes[i-1].to) {
 			t.Fatalf("holes %+v", d.holes)
 		}
+	}
+	outstanding := volume{finished: d.messages.volume.finished, payload: d.messages.volume.payload}
+	for _, m := range d.messages.open() {
+		if !m.done {
+			outstanding.messages++
+			outstanding.bytes += m.bytes
+		}
+	}
+	if outstanding != d.messages.volume {
+		t.Fatalf("%+v outstanding, said to be %+v", outstanding, d.messages.volume)
 	}
 	for i, m := range d.messages.open() {
 		if i > 0 && !d.messages.open()[i-1].first.Less(m.first) {

@@ -32,11 +32,12 @@ type faults struct {
 	missed         int // not captured
 	twice          int // there are two
 	late           int // delayed before the capture point
+	corrupt        int // with a wrong ICRC at the capture point and behind it
 }
 
 // fate is what the net did to a packet.
 type fate struct {
-	kind conversation.Kind // Lost, LostBehind, Missed, Duplicate, Reordered
+	kind conversation.Kind // Lost, LostBehind, LostCorrupt, Missed, Duplicate, Reordered
 	psn  wire.PSN
 	n    int // PSNs of the request
 	at   time.Time
@@ -93,6 +94,8 @@ type truth struct {
 
 	withdrawn int // times that something was sent again and not told, for nothing tells
 	seen      []sighting
+
+	requests requests
 }
 
 func newTruth(t *testing.T, seed uint64, requests, answers faults) *truth {
@@ -112,7 +115,7 @@ func newTruth(t *testing.T, seed uint64, requests, answers faults) *truth {
 		x.keys[i] = region.RKey()
 		c := qp.Config{
 			Number: uint32(0x11 + i), Type: qp.RC, PD: pd, Memory: table, MaxSend: 64, MaxRecv: 64, SignalAll: true,
-			Policy: qp.Policy{InfiniteRetry7: true},
+			Policy: qp.Policy{InfiniteRetry7: true, Credits: seed%3 == 0, HonourCredits: seed%3 == 0},
 		}
 		if i == 0 {
 			c.Trace = x.trace
@@ -128,6 +131,7 @@ func newTruth(t *testing.T, seed uint64, requests, answers faults) *truth {
 			x.check(x.ends[i].Modify(x.now, to, a))
 		}
 	}
+	x.tracker.Message = func(_ *conversation.Conversation, end int, m *conversation.Message) { x.requests.told(end, m) }
 	x.tracker.Report = func(_ *conversation.Conversation, _ int, e conversation.Event) { x.told = append(x.told, e) }
 	x.tracker.Closed = func(c *conversation.Conversation) {
 		if x.result == nil || c.Packets() > x.result.Packets() {
@@ -178,6 +182,7 @@ func (x *truth) post(ops []qp.Op) {
 		n = 8
 	}
 	wr.SGL = []qp.SGE{{Addr: truthVA, Length: uint32(n), LKey: x.keys[0]}}
+	x.requests.vary(&wr)
 	x.check(x.ends[0].PostSend(x.now, wr))
 	x.posted++
 	x.bytes[kind] += int64(n)
@@ -242,6 +247,12 @@ func (x *truth) pass(e event) {
 		return
 	}
 	f := x.faults[e.from]
+	if f.corrupt > 0 && x.chance(f.corrupt) {
+		x.note(e.from, conversation.LostCorrupt, p)
+		x.fates[e.from][len(x.fates[e.from])-1].sent = e.sent
+		x.spoilt(e.from, p)
+		return
+	}
 	if x.chance(f.missed) {
 		x.note(e.from, conversation.Missed, p)
 		x.fates[e.from][len(x.fates[e.from])-1].sent = e.sent
@@ -262,12 +273,21 @@ func (x *truth) pass(e event) {
 func (x *truth) capture(from int, p wire.Packet) {
 	x.number++
 	fact := packetOf(p, x.number, x.now, from)
+	x.requests.captured(&fact, from)
 	x.tracker.Packet(&fact)
 }
 
 // ends are the addresses of the requester and the responder.
 func ends() [2]netip.Addr {
 	return [2]netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, 1}), netip.AddrFrom4([4]byte{10, 0, 0, 2})}
+}
+
+// spoilt lets a packet be captured that its receiver drops.
+func (x *truth) spoilt(from int, p wire.Packet) {
+	x.number++
+	fact := packetOf(p, x.number, x.now, from)
+	fact.Trust = conversation.Corrupt
+	x.tracker.Packet(&fact)
 }
 
 // packetOf is what a capture says about a packet.
@@ -278,12 +298,14 @@ func packetOf(p wire.Packet, number int, at time.Time, from int) conversation.Pa
 		Number: number, Time: at.UnixNano(), Src: addrs[from], Dst: addrs[1-from],
 		DestQP: bth.DestQP(), PSN: bth.PSN(), Opcode: bth.Opcode(), Payload: len(p.Payload()), WireLen: len(p) + 46,
 	}
+	f.AckReq = bth.AckReq()
 	if h := wire.AETH(p.View(wire.HdrAETH)); h != nil {
-		f.Syndrome = h.Syndrome()
+		f.Syndrome, f.MSN = h.Syndrome(), h.MSN()
 	}
 	if h := wire.RETH(p.View(wire.HdrRETH)); h != nil {
-		f.DMALen = h.DMALen()
+		f.DMALen, f.RKey, f.VA = h.DMALen(), h.RKey(), h.VA()
 	}
+	carried(&f, p)
 	return f
 }
 
@@ -326,6 +348,7 @@ func (x *truth) run(n int, ops []qp.Op, receive int) {
 			if c.Status != qp.Success {
 				x.t.Fatalf("request ended with %v", c.Status)
 			}
+			x.requests.completed(c.ID, x.now)
 			done++
 		}
 		for _, ok := x.ends[1].Completion(); ok; _, ok = x.ends[1].Completion() {
@@ -368,6 +391,16 @@ func (x *truth) shows(f fate) bool {
 
 // leads reports whether nothing was captured before.
 func (x *truth) leads(f fate) bool { return f.sent < x.seen[0].sent }
+
+// leading is how many requests something happened to before any was captured.
+func (x *truth) leading() (n int) {
+	for _, f := range x.fates[0] {
+		if x.leads(f) {
+			n++
+		}
+	}
+	return n
+}
 
 // describe writes down what happened and what was told, for a failed test.
 func (x *truth) describe() {

@@ -13,21 +13,21 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// truthSeeds is how many seeds each scenario has. The tracker's bounds of time
-// were chosen with these; with others one or two runs in ten thousand are
-// told wrongly in part.
-const truthSeeds = 1000
-
-// Other seeds than those that the tracker was made with are chosen with
+// Each scenario has many seeds. The tracker's bounds of time were chosen with
+// those that are the default; with others one or two runs in ten thousand are
+// told wrongly in part. Such seeds are chosen with
 // go test ./internal/track/conversation -run . -truth 123456.
-var truthFrom = flag.Uint64("truth", 0, "first seed of the truth tests")
+var (
+	truthFrom  = flag.Uint64("truth", 0, "first seed of the truth tests")
+	truthSeeds = flag.Uint64("seeds", 1000, "how many seeds each truth test has")
+)
 
 // everySeed runs a scenario with many seeds. Each has to be told rightly; of
 // the first that is not, everything is written down.
 func everySeed(t *testing.T, run func(seed uint64) *truth) {
 	t.Helper()
 	wrong := 0
-	for i := range uint64(truthSeeds) {
+	for i := range *truthSeeds {
 		seed := *truthFrom + i
 		x := run(seed)
 		if len(x.wrong) == 0 {
@@ -39,7 +39,7 @@ func everySeed(t *testing.T, run func(seed uint64) *truth) {
 		}
 	}
 	if wrong > 0 {
-		t.Errorf("%d of %d seeds are told wrongly", wrong, truthSeeds)
+		t.Errorf("%d of %d seeds are told wrongly", wrong, *truthSeeds)
 	}
 }
 
@@ -65,6 +65,18 @@ func TestEveryEventIsNamed(t *testing.T) {
 				x.errorf("%d NAKs, and %d packets are told to be lost", len(naks), len(named))
 			}
 		}},
+		{"corrupt", faults{corrupt: 40}, faults{}, 1000, func(x *truth) {
+			x.wantOnly(append(lost, conversation.NakSequence, conversation.LostCorrupt, conversation.BadICRC)...)
+			x.wantLost(append(lost, conversation.LostCorrupt))
+			// Before the first sound one nothing tells whose they are.
+			want := len(x.fates[0]) - x.leading()
+			if got := len(x.of(conversation.BadICRC)); got != want {
+				x.errorf("%d corrupt packets are told, in truth %d", got, want)
+			}
+			if naks, named := x.of(conversation.NakSequence), x.of(conversation.LostCorrupt); len(named)+x.leading() < len(naks) && len(x.of(conversation.Disordered)) == 0 {
+				x.errorf("%d NAKs, and %d packets are told to be corrupt", len(naks), len(named))
+			}
+		}},
 		{"lost behind the capture", faults{behind: 40}, faults{}, 1000, func(x *truth) {
 			x.wantOnly(conversation.NakSequence, conversation.LostBehind)
 			named := x.psns(conversation.LostBehind)
@@ -88,7 +100,12 @@ func TestEveryEventIsNamed(t *testing.T) {
 		{"answers lost", faults{}, faults{before: 30, behind: 30}, 1000, func(x *truth) {
 			x.wantOnly(conversation.AckLost, conversation.ResponseLost)
 		}},
-		{"no receive requests", faults{}, faults{}, 20, func(x *truth) { x.wantOnly(conversation.RNRNak, conversation.NakSequence) }},
+		{"no receive requests", faults{}, faults{}, 20, func(x *truth) {
+			x.wantOnly(conversation.RNRNak, conversation.NakSequence, conversation.RNRStorm)
+			if got, want := x.psns(conversation.RNRStorm), x.refused(5); !slices.Equal(got, want) {
+				x.errorf("told to be refused many times %v, in truth %v", got, want)
+			}
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			everySeed(t, func(seed uint64) *truth {
@@ -107,6 +124,24 @@ func TestEveryEventIsNamed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// refused lists the PSNs that were refused so many times in a row or more.
+func (x *truth) refused(times int) (list []wire.PSN) {
+	n := 0
+	for i, a := range x.agains {
+		if a.kind != conversation.RetransmitRNR {
+			continue
+		}
+		if i == 0 || a.psn != x.agains[i-1].psn {
+			n = 0
+		}
+		if n++; n == times {
+			list = append(list, a.psn)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // wantLost compares the requests that were lost before the capture. Of a READ

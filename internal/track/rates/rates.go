@@ -1,7 +1,7 @@
 // Package rates looks at open conversations again and again, and says how fast
 // each goes: what has changed since the look before.
 //
-// It is pure: the time of a look is an argument.
+// It is pure: how long the look before is ago is an argument.
 package rates
 
 import (
@@ -49,8 +49,8 @@ func (c Counts) sub(before Counts) Counts {
 	}
 }
 
-// add adds the counts of another.
-func (c *Counts) add(more Counts) { *c = c.sub(Counts{}.sub(more)) }
+// Add adds the counts of another.
+func (c *Counts) Add(more Counts) { *c = c.sub(Counts{}.sub(more)) }
 
 // History is how many looks a row's history has.
 const History = 60
@@ -79,25 +79,26 @@ type Row struct {
 
 // Board remembers what it saw at the last look.
 type Board struct {
+	// Ended is what conversations without a row, because they were over at the
+	// last look, had since the look before.
+	Ended Counts
+
 	rows  map[Key]*Row
-	order []Key // in the order of their first sight
+	order []*Row // in the order of their first sight
+	ended Counts // since the last look
 	looks int
-	last  int64
 }
 
 // NewBoard returns a board that has seen nothing.
 func NewBoard() *Board { return &Board{rows: make(map[Key]*Row)} }
 
-// Look looks at the open conversations at a time. The rows are in the order in
-// which they were first seen, and valid until the next look; those of
-// conversations that have ended are gone.
-func (b *Board) Look(now int64, t *conversation.Tracker) []*Row {
+// Look looks at the open conversations, so long after the look before, or after
+// the begin. The rows are in the order in which they were first seen, and valid
+// until the next look; those of conversations that have ended are gone.
+func (b *Board) Look(since time.Duration, t *conversation.Tracker) []*Row {
 	b.looks++
-	seconds := time.Duration(now - b.last).Seconds()
-	if b.looks == 1 || seconds <= 0 {
-		seconds = 0
-	}
-	b.last = now
+	b.Ended, b.ended = b.ended, Counts{}
+	seconds := since.Seconds()
 	for c := range t.All() {
 		for end := range c.Ends {
 			if c.Ends[end].Packets > 0 {
@@ -108,12 +109,36 @@ func (b *Board) Look(now int64, t *conversation.Tracker) []*Row {
 	return b.sweep()
 }
 
+// Close takes a conversation that is over: what it had since the last look
+// belongs to the next. Its rows of the last look are made complete.
+func (b *Board) Close(c *conversation.Conversation) {
+	for end := range c.Ends {
+		fresh := countsOf(c, end)
+		if r := b.rows[Key{c, end}]; r != nil {
+			fresh = fresh.sub(r.Total)
+			r.Total.Add(fresh)
+			r.New.Add(fresh)
+		}
+		b.ended.Add(fresh)
+	}
+}
+
+// Unite takes over the row of a conversation that was one stream, and is what an
+// end of another sends.
+func (b *Board) Unite(kept *conversation.Conversation, end int, gone *conversation.Conversation) {
+	if r := b.rows[Key{gone, 0}]; r != nil {
+		delete(b.rows, r.Key)
+		r.Key = Key{kept, end}
+		b.rows[r.Key] = r
+	}
+}
+
 func (b *Board) see(k Key, seconds float64) {
 	r := b.rows[k]
 	if r == nil {
 		r = &Row{Key: k}
 		b.rows[k] = r
-		b.order = append(b.order, k)
+		b.order = append(b.order, r)
 	}
 	c := k.Conversation
 	r.look, r.Service, r.Last = b.looks, c.Service, c.Ended
@@ -153,16 +178,16 @@ func (r *Row) measure(d *conversation.Direction) {
 
 // sweep forgets what was not there at this look, and lists the rest.
 func (b *Board) sweep() []*Row {
-	rows, order := make([]*Row, 0, len(b.order)), b.order[:0]
-	for _, k := range b.order {
-		if r := b.rows[k]; r.look == b.looks {
-			rows, order = append(rows, r), append(order, k)
+	rows := make([]*Row, 0, len(b.order))
+	for _, r := range b.order {
+		if r.look == b.looks {
+			rows = append(rows, r)
 		} else {
-			delete(b.rows, k)
+			delete(b.rows, r.Key)
 		}
 	}
-	clear(b.order[len(order):])
-	b.order = order
+	b.order = append(b.order[:0], rows...)
+	clear(b.order[len(rows):cap(b.order)])
 	return rows
 }
 
@@ -192,8 +217,8 @@ func countsOf(c *conversation.Conversation, end int) Counts {
 // Sum adds up the counts of rows.
 func Sum(rows []*Row) (total, fresh Counts) {
 	for _, r := range rows {
-		total.add(r.Total)
-		fresh.add(r.New)
+		total.Add(r.Total)
+		fresh.Add(r.New)
 	}
 	return total, fresh
 }

@@ -40,9 +40,8 @@ func (n *net) write(psn wire.PSN, length int, after time.Duration) {
 
 func TestRatesAreOfWhatCameSinceTheLookBefore(t *testing.T) {
 	n, b := newNet(), rates.NewBoard()
-	begin := n.now
 	n.write(1, 938, time.Millisecond)
-	if rows := b.Look(begin, n.Tracker); len(rows) != 2 || rows[0].Bits != 0 || rows[0].Total.Messages != 1 || rows[0].P50 == 0 {
+	if rows := b.Look(0, n.Tracker); len(rows) != 2 || rows[0].Bits != 0 || rows[0].Total.Messages != 1 || rows[0].P50 == 0 {
 		t.Fatalf("first look: %+v", rows)
 	}
 	for psn := range wire.PSN(4) {
@@ -50,7 +49,7 @@ func TestRatesAreOfWhatCameSinceTheLookBefore(t *testing.T) {
 	}
 	n.send(0, 0x12, wire.OpSendOnly, 6, 0, 938)
 	n.send(1, 0x11, wire.OpAcknowledge, 6, wire.NewSyndrome(wire.RNRNak, 1), 0)
-	rows := b.Look(begin+int64(2*time.Second), n.Tracker)
+	rows := b.Look(2*time.Second, n.Tracker)
 	asks, answers := rows[0], rows[1]
 	if asks.From.QPN != 0x11 || !asks.From.Known || asks.To.QPN != 0x12 || asks.Service != wire.RC {
 		t.Errorf("from %v to %v by %v", asks.From, asks.To, asks.Service)
@@ -75,13 +74,13 @@ func TestRatesAreOfWhatCameSinceTheLookBefore(t *testing.T) {
 func TestWhatHasEndedIsGone(t *testing.T) {
 	n, b := newNet(), rates.NewBoard()
 	n.write(1, 100, time.Millisecond)
-	b.Look(n.now, n.Tracker)
+	b.Look(time.Second, n.Tracker)
 	n.Expire(n.now)
-	if rows := b.Look(n.now+1, n.Tracker); len(rows) != 2 {
+	if rows := b.Look(time.Second, n.Tracker); len(rows) != 2 {
 		t.Errorf("%d rows, although the last packet has come now", len(rows))
 	}
 	n.Expire(n.now + 1)
-	if rows := b.Look(n.now+2, n.Tracker); len(rows) != 0 {
+	if rows := b.Look(time.Second, n.Tracker); len(rows) != 0 {
 		t.Errorf("%d rows of what has ended", len(rows))
 	}
 }
@@ -90,10 +89,40 @@ func TestTheHistoryIsBounded(t *testing.T) {
 	n, b := newNet(), rates.NewBoard()
 	for i := range 3 * rates.History {
 		n.write(wire.PSN(i), 938, time.Microsecond)
-		b.Look(int64(i+1)*int64(time.Second), n.Tracker)
+		b.Look(time.Second, n.Tracker)
 	}
-	rows := b.Look(int64(3*rates.History+1)*int64(time.Second), n.Tracker)
+	rows := b.Look(time.Second, n.Tracker)
 	if got := rows[0].Rates; len(got) != rates.History || got[0] != 8000 || got[rates.History-1] != 0 {
 		t.Errorf("%d rates, %v", len(got), got)
+	}
+}
+
+// TestNothingIsLostOrToldTwiceWhenConversationsEnd looks while two streams are not
+// known to be one conversation, while they are, and when that is over.
+func TestNothingIsLostOrToldTwiceWhenConversationsEnd(t *testing.T) {
+	n, b := newNet(), rates.NewBoard()
+	n.Closed, n.United = b.Close, b.Unite
+	var sum rates.Counts
+	look := func() {
+		_, fresh := rates.Sum(b.Look(time.Second, n.Tracker))
+		sum.Add(fresh)
+		sum.Add(b.Ended)
+	}
+	n.send(1, 0x11, wire.OpSendOnly, 900, 0, 100)
+	look()
+	n.send(0, 0x12, wire.OpSendOnly, 7, 0, 100)
+	look()
+	n.send(0, 0x12, wire.OpAcknowledge, 900, wire.NewSyndrome(wire.Ack, 1), 0)
+	n.send(1, 0x11, wire.OpAcknowledge, 7, wire.NewSyndrome(wire.Ack, 1), 0)
+	look()
+	if seen := n.Seen(); seen != 1 {
+		t.Fatalf("%d conversations, want one of both streams", seen)
+	}
+	n.write(8, 100, time.Millisecond)
+	n.Finish()
+	look()
+	look()
+	if sum.Packets != 6 || sum.Messages != 3 || sum.Bytes != 3*162+3*62 {
+		t.Errorf("in all %+v", sum)
 	}
 }
