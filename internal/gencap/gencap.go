@@ -22,6 +22,7 @@ type Options struct {
 	Payload int    // payload bytes of each data packet
 	Message int    // packets of a message: 1 makes SENDs, more make RDMA WRITEs
 	QPs     int    // queue pairs whose packets are interleaved
+	Life    int    // messages of a queue pair before another takes its place; 0 for no end
 	IPv6    bool   // IPv6 instead of IPv4
 	Seed    uint64 // decides the order of the queue pairs and the payload bytes
 }
@@ -30,6 +31,7 @@ type Options struct {
 const (
 	maxPayload = 4096 // the largest path MTU (IBTA 9.3.3)
 	maxQPs     = 1 << 16
+	qpnMask    = 1<<24 - 1
 	pcapHeader = 24
 	pcapRecord = 16
 )
@@ -42,6 +44,8 @@ func (o Options) check() error {
 		return fmt.Errorf("gencap: a payload of %d bytes is not between 0 and %d", o.Payload, maxPayload)
 	case o.Message < 1:
 		return fmt.Errorf("gencap: %d packets in a message", o.Message)
+	case o.Life < 0:
+		return fmt.Errorf("gencap: %d messages of a queue pair", o.Life)
 	case o.QPs < 1 || o.QPs > maxQPs:
 		return fmt.Errorf("gencap: %d queue pairs are not between 1 and %d", o.QPs, maxQPs)
 	}
@@ -98,6 +102,7 @@ type generator struct {
 	o     Options
 	rng   *rand.Rand
 	qps   []queuePair
+	made  uint32 // queue pairs so far
 	noise []byte // payloads are runs of it
 	now   uint64 // nanoseconds since 1970
 	icrc  icrc.Hasher
@@ -119,14 +124,20 @@ func newGenerator(o Options) *generator {
 		g.noise[i] = byte(g.rng.Uint32())
 	}
 	for i := range g.qps {
-		g.qps[i] = queuePair{
-			sender:   0x000100 + uint32(i),
-			receiver: 0x020100 + uint32(i),
-			sport:    uint16(0xc000 + i%0x4000), // IBTA A17.9.2 suggests this range
-			psn:      g.rng.Uint32N(1 << 24),
-		}
+		g.qps[i] = g.newQueuePair()
 	}
 	return g
+}
+
+func (g *generator) newQueuePair() queuePair {
+	n := g.made
+	g.made++
+	return queuePair{
+		sender:   (0x000100 + n) & qpnMask,
+		receiver: (0x020100 + n) & qpnMask,
+		sport:    uint16(0xc000 + n%0x4000), // IBTA A17.9.2 suggests this range
+		psn:      g.rng.Uint32N(1 << 24),
+	}
 }
 
 // record makes the next packet: the acknowledgement that a finished message
@@ -136,6 +147,9 @@ func (g *generator) record() []byte {
 	g.buf = append(g.buf[:0], make([]byte, pcapRecord)...)
 	if q.sent == g.o.Message {
 		g.buf = g.appendAck(g.buf, q)
+		if int(q.msn) == g.o.Life { // never of 0
+			*q = g.newQueuePair()
+		}
 	} else {
 		g.buf = g.appendData(g.buf, q)
 	}

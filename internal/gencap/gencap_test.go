@@ -126,6 +126,31 @@ func TestWholeMessageOfOneQueuePair(t *testing.T) {
 	}
 }
 
+// TestLifeEndsWithItsMessages pins that a queue pair is never heard of again
+// after so many messages, and that all before it had as many.
+func TestLifeEndsWithItsMessages(t *testing.T) {
+	const life, packets = 3, 600
+	acks := make(map[uint32]int)
+	const bth = 14 + ipv4Len + udpLen
+	for _, f := range frames(t, capture(t, Options{Packets: packets, Payload: 16, Message: 1, QPs: 2, Life: life})) {
+		if f[bth] == opAcknowledge {
+			acks[binary.BigEndian.Uint32(f[bth+4:])]++
+		}
+	}
+	short := 0
+	for qp, n := range acks {
+		if n > life {
+			t.Errorf("queue pair %#x: %d messages", qp, n)
+		}
+		if n < life {
+			short++
+		}
+	}
+	if want := packets / (2 * life); len(acks) < want || short > 2 {
+		t.Errorf("%d queue pairs, %d of them with fewer messages; want %d or more, and at most 2", len(acks), short, want)
+	}
+}
+
 func TestIPv4ChecksumsSumToOnes(t *testing.T) {
 	for i, f := range frames(t, capture(t, Options{Packets: 100, Payload: 17, Message: 1, QPs: 3})) {
 		var sum uint32
@@ -161,6 +186,7 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 		"payload over MTU":    func(o *Options) { o.Payload, o.Message = 4097, 1 },
 		"no queue pair":       func(o *Options) { o.QPs = 0 },
 		"no packet a message": func(o *Options) { o.Message = 0 },
+		"negative life":       func(o *Options) { o.Life = -1 },
 		"payload is no MTU":   func(o *Options) { o.Payload = 300 },
 	} {
 		o := good

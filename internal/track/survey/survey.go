@@ -8,7 +8,13 @@
 package survey
 
 import (
+	"time"
+
+	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/iwarp"
+	"github.com/rocecap/rocecap/internal/track/pause"
+	"github.com/rocecap/rocecap/internal/track/rdmap"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -35,26 +41,34 @@ func (c *Counts) add(more Counts) {
 
 // Facts are what some frames of a capture say, in their order.
 type Facts struct {
-	Packets []conversation.Packet
-	Counts  Counts
+	Packets  []conversation.Packet
+	Connects []connect.Message // those in Packets
+	Pauses   []pause.Frame
+	Segments []rdmap.Segment
+	Counts   Counts
+	Span     Span
 }
 
 // Reset forgets everything, and keeps the memory.
-func (f *Facts) Reset() { *f = Facts{Packets: f.Packets[:0]} }
+func (f *Facts) Reset() {
+	*f = Facts{Packets: f.Packets[:0], Connects: f.Connects[:0], Pauses: f.Pauses[:0], Segments: f.Segments[:0]}
+}
 
 // Read takes the facts out of a frame. Of a packet to a queue pair it returns
 // those, for the caller to say how far the ICRC lets it be trusted; they are
 // valid until the next call.
 func (f *Facts) Read(frame *wire.Frame, at Stamp) *conversation.Packet {
 	f.Counts.Seen++
+	f.Span.note(at.Time)
 	if p := f.packet(frame, at); p != nil {
+		f.connect(frame, p)
 		return p
 	}
 	switch frame.Proto {
 	case wire.ProtoTCP:
-		f.Counts.TCP++
+		f.segment(frame, at)
 	case wire.ProtoPause, wire.ProtoPFC:
-		f.Counts.Pause++
+		f.pause(frame, at)
 	default:
 		f.Counts.Other++
 	}
@@ -84,21 +98,50 @@ func (f *Facts) packet(frame *wire.Frame, at Stamp) *conversation.Packet {
 // Tracker is everything that is followed in a capture.
 type Tracker struct {
 	Counts        Counts
+	Span          Span
 	Conversations *conversation.Tracker
+	Connections   *connect.Tracker
+	Pauses        *pause.Tracker
+	Streams       *rdmap.Tracker
 }
 
 // NewTracker returns a tracker that has seen nothing.
 func NewTracker() *Tracker {
-	return &Tracker{Conversations: conversation.NewTracker(conversation.DefaultLimits())}
+	return &Tracker{
+		Conversations: conversation.NewTracker(conversation.DefaultLimits()), Pauses: pause.NewTracker(),
+		Connections: connect.NewTracker(connect.Limit),
+		Streams:     rdmap.NewTracker(iwarp.DefaultLimits()),
+	}
 }
 
 // Take takes the next facts of the capture.
 func (t *Tracker) Take(f *Facts) {
 	t.Counts.add(f.Counts)
+	t.Span.add(f.Span)
+	pauses, connects := f.Pauses, f.Connects
 	for i := range f.Packets {
-		t.Conversations.Packet(&f.Packets[i])
+		p := &f.Packets[i]
+		pauses = t.pause(pauses, p.Number)
+		p.Paused = t.Pauses.Clock(p.Time)
+		t.Conversations.Packet(p)
+		connects = t.connect(connects, p)
 	}
+	t.pause(pauses, everything)
+	t.streams(f.Segments)
+}
+
+// Expire ends what is silent for so long that no more is to come, so that a
+// capture that never ends keeps only what goes on. An iWARP connection could not be
+// followed any more if it went on after that, and is kept.
+func (t *Tracker) Expire(now int64, silence time.Duration) {
+	t.Conversations.Expire(now - int64(silence))
+	t.Connections.Expire(now, silence)
 }
 
 // Finish ends the capture.
-func (t *Tracker) Finish() { t.Conversations.Finish() }
+func (t *Tracker) Finish() {
+	t.Conversations.Finish()
+	t.Connections.Finish(t.Span.Last)
+	t.Streams.Finish()
+	t.Pauses.Finish(t.Span.Last)
+}

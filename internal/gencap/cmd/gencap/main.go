@@ -15,6 +15,7 @@ func main() {
 	flag.IntVar(&o.Payload, "size", 1024, "payload bytes of each data packet")
 	flag.IntVar(&o.Message, "message", 0, "packets of a message; 1 makes SENDs, more make RDMA WRITEs (default 32 for a payload of 1024 and more, else 1)")
 	flag.IntVar(&o.QPs, "qps", 16, "number of queue pairs")
+	flag.IntVar(&o.Life, "life", 0, "messages of a queue pair before another takes its place (default no end)")
 	flag.BoolVar(&o.IPv6, "ipv6", false, "IPv6 instead of IPv4")
 	flag.Uint64Var(&o.Seed, "seed", 1, "seed of the random choices")
 	out := flag.String("o", "", "file to write (required)")
