@@ -64,6 +64,7 @@ build:
 
 bench:
 	scripts/bench.sh
+	scripts/bench-capture.sh
 	scripts/bench-send.sh
 	scripts/bench-endpoint.sh
 

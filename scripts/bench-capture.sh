@@ -8,7 +8,7 @@
 #   BENCH_SCALE=0.1    sends fewer packets
 #   BENCH_RATES="..."  the rates to try, packets a second; what the generator
 #                      reached is printed
-#   COUNTFRAMES=PATH ROCEINJECT=PATH   measure those binaries instead of building some
+#   ROCECAP=PATH ROCEINJECT=PATH   measure those binaries instead of building some
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,6 +24,10 @@ if [ -z "${ROCEINJECT:-}" ]; then
 	go build -trimpath -o bin/roceinject ./cmd/roceinject
 	ROCEINJECT=bin/roceinject
 fi
+if [ -z "${ROCECAP:-}" ]; then
+	go build -trimpath -o bin/rocecap ./cmd/rocecap
+	ROCECAP=bin/rocecap
+fi
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/rocecap-bench.XXXXXX")
 left=rocebench-$$-l right=rocebench-$$-r
@@ -33,10 +37,6 @@ cleanup() {
 	rm -rf "$dir"
 }
 trap cleanup EXIT
-if [ -z "${COUNTFRAMES:-}" ]; then
-	COUNTFRAMES=$dir/countframes
-	go build -trimpath -o "$COUNTFRAMES" ./scripts/countframes
-fi
 ip netns add "$left" && ip netns add "$right" || skip "there are no network namespaces here"
 ip link add tx0 netns "$left" type veth peer name rx0 netns "$right"
 ip -n "$left" link set tx0 up
@@ -55,7 +55,7 @@ once() {
 	shift 2
 	ip netns exec "$right" "$@" >"$dir/out" 2>"$dir/err" &
 	pid=$!
-	until grep -q listening "$dir/err"; do
+	until grep -qE "listening|recording|watching" "$dir/err"; do
 		kill -0 "$pid" 2>/dev/null || { echo "bench: failed: $*" >&2; cat "$dir/err" >&2; exit 1; }
 		read -rt 0.01 <> <(:) || true
 	done
@@ -72,8 +72,9 @@ once() {
 	status=0
 	wait "$pid" || status=$?
 	[ "$status" = 0 ] || { echo "bench: failed: $*" >&2; cat "$dir/err" >&2; exit 1; }
-	captured=$(awk '/packets captured/ { print $1 }' "$dir/out" "$dir/err")
-	dropped=$(awk '/dropped by kernel/ { print $1 }' "$dir/out" "$dir/err")
+	captured=$(sed -nE 's/^(.*[^0-9])?([0-9]+) packets (captured|written|followed).*/\2/p' "$dir/err")
+	dropped=$(sed -nE 's/^(.*[^0-9])?([0-9]+) (packets )?dropped by (the )?kernel$/\2/p' "$dir/err")
+	rm -f "$dir"/capture.*
 	local nanoseconds=$(((after - before) / packets))
 	printf '%-24s %8d packets/s: %8d of %d captured, %d dropped, %d ns a packet\n' \
 		"$name" "$reached" "$captured" "$packets" "$dropped" "$nanoseconds"
@@ -86,15 +87,24 @@ once() {
 
 tcpdump=$(command -v tcpdump) || { tcpdump=; echo "bench: tcpdump is not installed: no comparison with it" >&2; }
 for rate in $rates; do
-	once "countframes" "$rate" "$COUNTFRAMES" -i rx0
+	once record "$rate" "$ROCECAP" record -i rx0 -w "$dir/capture.pcapng"
+	once live "$rate" "$ROCECAP" live -i rx0 --plain
 	if [ -n "$tcpdump" ]; then
-		once "tcpdump" "$rate" "$tcpdump" -i rx0 -n -w /dev/null
-		once "tcpdump -B 32768" "$rate" "$tcpdump" -i rx0 -n -B 32768 -w /dev/null
+		once tcpdump "$rate" "$tcpdump" -i rx0 -n -w "$dir/capture.pcap"
+		once "tcpdump -B 32768" "$rate" "$tcpdump" -i rx0 -n -B 32768 -w "$dir/capture.pcap"
 	fi
 done
 
 printf '\n%-24s %16s %14s\n' program 'packets/s kept' 'ns a packet'
-for name in countframes tcpdump "tcpdump -B 32768"; do
+for name in record live tcpdump "tcpdump -B 32768"; do
 	[ -n "${best[$name]:-}" ] || continue
 	printf '%-24s %16d %14d\n' "$name" "${best[$name]}" "${cost[$name]}"
+done
+for name in tcpdump "tcpdump -B 32768"; do
+	if [ -n "${cost[record]:-}" ] && [ -n "${cost[$name]:-}" ]; then
+		awk -v ours="${cost[record]}" -v theirs="${cost[$name]}" -v name="$name" 'BEGIN {
+			ratio = ours / theirs
+			printf "processor time of record / %s: %.2f, goal 0.7: %s\n", name, ratio, ratio <= 0.7 ? "met" : "MISSED"
+		}'
+	fi
 done

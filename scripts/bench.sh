@@ -5,7 +5,7 @@
 #   BENCH_SCALE=0.1   shrinks the captures
 #   BENCH_RUNS=5      runs of each fast command (default and minimum 3)
 #   ROCECAP=PATH      measures that binary instead of building one
-#   BENCH_DIR=DIR     where the captures go (600 MB; default a temporary folder)
+#   BENCH_DIR=DIR     where the captures go (1.2 GB; default a temporary folder)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,6 +13,8 @@ scale=${BENCH_SCALE:-1}
 runs=${BENCH_RUNS:-3}
 [ "$runs" -ge 3 ] || runs=3
 max_rss_mib=128
+max_rss_few_mib=64       # analyze: a million packets on 4 connections
+max_rss_analyze_mib=512  # analyze: whatever there is, docs/analyze.md "Large captures"
 
 dir=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/rocecap-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
@@ -30,6 +32,10 @@ big=$dir/1KiB.pcap
 small=$dir/16B.pcap
 "$dir/gencap" -n "$(count 500000)" -size 1024 -o "$big"
 "$dir/gencap" -n "$(count 1000000)" -size 16 -o "$small"
+few=$dir/4QPs.pcap
+many=$dir/manyQPs.pcap
+"$dir/gencap" -n "$(count 1000000)" -size 16 -qps 4 -o "$few"
+"$dir/gencap" -n "$(count 5000000)" -size 16 -qps 64 -life 1 -o "$many"
 cat "$big" "$small" >/dev/null # into the page cache
 
 # The fastest time and the largest memory seen of each command, by name.
@@ -91,10 +97,16 @@ for file in "$big" "$small"; do
 			once "tcpdump $tag" tcpdump -n -r "$file"
 		fi
 		once "icrc $tag" "$ROCECAP" icrc "$file"
+		once "analyze $tag" "$ROCECAP" analyze "$file"
+		once "analyze 1 core $tag" env GOMAXPROCS=1 "$ROCECAP" analyze "$file"
 		once "read $tag" bash -c 'cat "$1" | wc -c' bash "$file"
 		once "stat $tag" wc -c "$file"
 	done
 done
+
+once "analyze few" "$ROCECAP" analyze "$few"
+once "analyze many" "$ROCECAP" analyze --json "$many"
+conversations=$("$ROCECAP" analyze -n 0 "$many" | head -n 2)
 
 echo
 echo "binary: $ROCECAP"
@@ -108,18 +120,31 @@ for tag in 1KiB 16B; do
 	row "text / tcpdump -n, $tag" "text $tag" "tcpdump $tag" 1
 done
 row "icrc / cat FILE | wc -c (reads it), 1KiB" "icrc 1KiB" "read 1KiB" 0.5
+row "analyze / tshark -T fields, 1KiB" "analyze 1KiB" "tshark fields 1KiB" 100
+row "analyze / cat FILE | wc -c, 1KiB" "analyze 1KiB" "read 1KiB" 0.5
+for tag in 1KiB 16B; do
+	row "analyze / the same on one core, $tag" "analyze $tag" "analyze 1 core $tag" 1.6
+done
 echo
 printf 'for comparison: plain "wc -c FILE" only asks for the size (stat) and took %s s on 1KiB\n' "${best[stat 1KiB]}"
 printf 'icrc on 16B took %s s, reading it %s s (no goal)\n' "${best[icrc 16B]}" "${best[read 16B]}"
 echo
 printf '%-44s %11s\n' "peak memory of rocecap" "MiB"
+# memory LABEL NAME MAX prints how much a command took at most, in MiB.
+memory() {
+	awk -v label="$1" -v kib="${peak[$2]}" -v max="$3" 'BEGIN {
+		mib = kib / 1024
+		verdict = mib < max ? "met" : "MISSED"
+		by = mib < max ? max - mib : mib - max
+		printf "%-44s %11.1f   < %d MiB   %-6s by %.1f MiB\n", label, mib, max, verdict, by
+	}'
+}
 for tag in 1KiB 16B; do
-	for what in fields text icrc; do
-		awk -v label="$what, $tag" -v kib="${peak[$what $tag]}" -v max=$max_rss_mib 'BEGIN {
-			mib = kib / 1024
-			verdict = mib < max ? "met" : "MISSED"
-			by = mib < max ? max - mib : mib - max
-			printf "%-44s %11.1f   < %d MiB   %-6s by %.1f MiB\n", label, mib, max, verdict, by
-		}'
+	for what in fields text icrc analyze; do
+		memory "$what, $tag" "$what $tag" "$max_rss_mib"
 	done
 done
+memory "analyze, $(count 1000000) packets on 4 QPs" "analyze few" "$max_rss_few_mib"
+memory "analyze, $(count 5000000) QPs" "analyze many" "$max_rss_analyze_mib"
+echo
+echo "$conversations" | sed "s|$dir/||"

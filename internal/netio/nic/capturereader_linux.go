@@ -24,6 +24,7 @@ type CaptureReader struct {
 	next    int       // the block that the kernel hands over next
 	fault   error     // why no more comes, once the blocks are read
 	drained time.Time // when to give up waiting for the last block
+	down    bool      // the interface was down when it was looked at last
 
 	received, dropped, freezes atomic.Uint64
 
@@ -117,6 +118,7 @@ func (r *CaptureReader) take() *Block {
 		return nil
 	}
 	r.next = (r.next + 1) % len(r.blocks)
+	r.down = false
 	r.mu.Lock()
 	r.held++
 	r.mu.Unlock()
@@ -135,8 +137,21 @@ func (r *CaptureReader) await(deadline time.Time) error {
 	if r.fault != nil {
 		return r.drain(deadline)
 	}
-	err := r.wait(deadline)
+	step := deadline
+	if next := time.Now().Add(downStep); r.down && (deadline.IsZero() || next.Before(deadline)) {
+		step = next
+	}
+	err := r.wait(step)
 	switch {
+	case r.down && errors.Is(err, os.ErrDeadlineExceeded):
+		// The kernel does not wake a socket when an interface that is down is
+		// removed (packet_notifier in net/packet/af_packet.c).
+		if gone(r.fd) {
+			r.end(ErrGone)
+		} else if step.Equal(deadline) {
+			return err
+		}
+		return nil
 	case errors.Is(err, net.ErrClosed) && !r.capture.gate.closed.Load():
 		return nil // the bell rang for Stop
 	case err != nil:
@@ -166,6 +181,9 @@ func (r *CaptureReader) wait(deadline time.Time) error {
 	return g.wait(r.fd, unix.POLLIN, deadline)
 }
 
+// downStep is how often to look whether an interface that is down was removed.
+const downStep = 100 * time.Millisecond
+
 // drainStep is how often to look whether the last block has come.
 const drainStep = time.Millisecond
 
@@ -185,7 +203,7 @@ func (r *CaptureReader) drain(deadline time.Time) error {
 	case empty || now.After(r.drained):
 		err := r.fault
 		if errors.Is(err, ErrDown) {
-			r.fault = nil // it may come up again
+			r.fault, r.down = nil, true // it may come up again
 		}
 		return err
 	case !deadline.IsZero() && now.After(deadline):

@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/pause"
+	"github.com/rocecap/rocecap/internal/track/rdmap"
 	"github.com/rocecap/rocecap/internal/track/survey"
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -43,8 +46,8 @@ func TestEveryKindOfEventHasOneCodeAndAnExplanation(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != int(conversation.Kinds) {
-		t.Errorf("%d kinds have a code, there are %d", len(kinds), conversation.Kinds)
+	if want := int(conversation.Kinds) + int(connect.Kinds) + int(pause.Kinds) + int(rdmap.Kinds); len(kinds) != want {
+		t.Errorf("%d kinds have a code, there are %d", len(kinds), want)
 	}
 	if _, ok := Find("NOTHING"); ok {
 		t.Error("a code that is none is found")
@@ -102,6 +105,9 @@ the worst findings:
    192.0.2.1 QP 0x000011 asks
      SEND              1 messages          100 B  50% in 3.00 ms, 99% in 3.00 ms, all in 3.00 ms
      sent again 1 of 2 request packets, 100 B of them for nothing
+     throughput 267 kbit/s in 3.00 ms, at most 48.8 Mbit/s in 16.4 us
+     outstanding at most 1 packet, 100 B
+     from the RNR NAK to sending again: once, in 1.00 ms
      RNR-NAK                   1  packet 2
      RESEND-RNR                1  packet 3
      counters: rnr_nak_retry_err 1, duplicate_request 1
@@ -145,7 +151,7 @@ func TestJSONHoldsEverything(t *testing.T) {
 		t.Errorf("%+v", got)
 	case first.Joined != "agreement", first.Agreements != 2, *first.Ends[0].QP != 0x11, first.Ends[0].Requests.SentAgain != 1:
 		t.Errorf("%+v", first)
-	case len(counters) != 7, counters["rnr_nak_retry_err"] != 1, counters["duplicate_request"] != 1:
+	case len(counters) != 9, counters["rnr_nak_retry_err"] != 1, counters["duplicate_request"] != 1:
 		t.Errorf("%v", counters)
 	case first.Ends[0].Operations[0].Latency.Max != int64(3*time.Millisecond):
 		t.Errorf("%+v", first.Ends[0].Operations[0].Latency)

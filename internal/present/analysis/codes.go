@@ -8,7 +8,7 @@ import (
 
 // Codes are all findings that there can be, the worst first.
 func Codes() []Code {
-	return slices.Concat(failures(), stalls(), violations(), losses(), resends(), notes())
+	return slices.Concat(failures(), connectionCodes(), agreementCodes(), pauseStalls(), stalls(), violations(), losses(), resends(), congestion(), notes(), streamCodes())
 }
 
 func failures() []Code {
@@ -60,6 +60,18 @@ func stalls() []Code {
 			"The retry passed the capture point earlier than the timer allows. The wait begins when the NAK arrives, so that no way to count it makes this right.",
 			"A requester that ignores the timer, or rounds it down; some are known to.",
 		},
+		{
+			"RNR-STORM", conversation.RNRStorm, Warning, "a message was refused five times in a row or more",
+			"who posts receive requests at the responder, and what holds it up",
+			"Five RNR NAKs came with the same PSN. The requester tries seven times more at most, or for ever when the setting is 7; then the queue pair fails.",
+			"A responder without receive requests: a consumer that hangs, or a program that posts too few.",
+		},
+		{
+			"RNR-LATE", conversation.RNRLate, Note, "the requester waited much longer than the RNR NAK told",
+			"whether the RNR NAK reached the requester; the granularity of its timers",
+			"It sent again after more than four times what it was told, and 20 ms and two round trips more. The standard sets no upper bound.",
+			"An RNR NAK that was lost behind the capture point, so that the local ACK timeout did it; slow timers; a busy requester.",
+		},
 	}
 }
 
@@ -80,7 +92,7 @@ func losses() []Code {
 		{
 			"PSN-CORRUPT", conversation.LostCorrupt, Warning, "requests with a wrong ICRC were asked for again",
 			"rocecap icrc, and the symbol and FEC errors of the links on the way",
-			"The packet's ICRC is wrong, its receiver dropped it silently and asked for it with a NAK.",
+			"The packet's ICRC is wrong, and its receiver dropped it silently. It asked for it with a NAK, or got it again with what it asked for.",
 			"A bad link or cable, or a device that changes packets and does not recompute the ICRC.",
 		},
 		{

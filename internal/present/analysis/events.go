@@ -2,8 +2,12 @@ package analysis
 
 import (
 	"fmt"
+	"sync"
 
+	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/pause"
+	"github.com/rocecap/rocecap/internal/track/rdmap"
 )
 
 // maxEvents bounds how many events are remembered with their packets.
@@ -13,8 +17,11 @@ const maxEvents = 1 << 20
 type Events struct {
 	Dropped int // that there was no room for
 
-	of    map[int][]conversation.Event
-	count int
+	of      map[int][]conversation.Event
+	streams map[int][]rdmap.Event
+	pauses  map[int][]pause.Event
+	connect map[int][]connect.Event
+	count   int
 }
 
 // Add takes an event of a conversation.
@@ -33,15 +40,17 @@ func (l *Events) Add(_ *conversation.Conversation, _ int, e conversation.Event) 
 // Of returns the events that show in a packet.
 func (l *Events) Of(packet int) []conversation.Event { return l.of[packet] }
 
-// codeOf finds the code of what a tracker finds.
-func codeOf(k any) Code {
+// byKind are all codes by what they stand for.
+var byKind = sync.OnceValue(func() map[any]Code {
+	codes := make(map[any]Code)
 	for _, c := range Codes() {
-		if c.Kind == k {
-			return c
-		}
+		codes[c.Kind] = c
 	}
-	return Code{}
-}
+	return codes
+})
+
+// codeOf finds the code of what a tracker finds.
+func codeOf(k any) Code { return byKind()[k] }
 
 // Describe says in a line what an event is.
 func Describe(e conversation.Event) string {

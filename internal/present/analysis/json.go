@@ -25,6 +25,11 @@ type jsonReport struct {
 	Conversations []jsonConversation `json:"conversations"`
 	Findings      []jsonFinding      `json:"findings"`
 	Rest          map[string]int     `json:"findings_of_unlisted"`
+	FlowControl   *jsonFlowControl   `json:"flow_control,omitempty"`
+	Messages      []jsonMessage      `json:"messages,omitzero"`
+	Dropped       int                `json:"messages_dropped,omitempty"`
+	jsonStreams
+	jsonConnections
 }
 
 type jsonConversation struct {
@@ -52,18 +57,28 @@ type jsonEnd struct {
 	Requests   jsonRequests    `json:"requests"`
 	Operations []jsonOperation `json:"operations"`
 	Counters   map[string]int  `json:"counters"`
+	OTG        map[string]int  `json:"otg"`
+	Asked      jsonAsked       `json:"asked"`
+	Throughput jsonThroughput  `json:"throughput"`
+	Reactions  jsonReactions   `json:"reactions"`
+	Congestion jsonCongestion  `json:"congestion"`
 }
 
 type jsonRequests struct {
-	Packets         int   `json:"packets"`
-	PayloadBytes    int64 `json:"payload_bytes"`
-	SentAgain       int   `json:"packets_sent_again"`
-	WastedBytes     int64 `json:"wasted_bytes"`
-	Acknowledged    int   `json:"answers"`
-	MostOutstanding int   `json:"most_outstanding_messages"`
-	Unfinished      int   `json:"unfinished_messages"`
-	ShortestTimeout int64 `json:"shortest_timeout_ns"`
-	Dead            bool  `json:"failed"`
+	Packets         int        `json:"packets"`
+	PayloadBytes    int64      `json:"payload_bytes"`
+	SentAgain       int        `json:"packets_sent_again"`
+	WastedBytes     int64      `json:"wasted_bytes"`
+	Acknowledged    int        `json:"answers"`
+	MostOutstanding int        `json:"most_outstanding_messages"`
+	Unfinished      int        `json:"unfinished_messages"`
+	ShortestTimeout int64      `json:"shortest_timeout_ns"`
+	Dead            bool       `json:"failed"`
+	Stalls          jsonStalls `json:"stalls"`
+
+	DuplicateAcks int          `json:"duplicate_acks"`
+	Asking        jsonAsking   `json:"ack_requests"`
+	Credits       *jsonCredits `json:"credits,omitempty"`
 }
 
 type jsonOperation struct {
@@ -95,6 +110,7 @@ type jsonFinding struct {
 	Count        int    `json:"count"`
 	Packets      int    `json:"packets"`
 	First        []int  `json:"first_packets"`
+	Stream       int    `json:"stream,omitempty"`
 }
 
 // WriteJSON writes the report as one object.
@@ -102,14 +118,17 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
 		Version: jsonVersion, File: r.File, Packets: r.Counts.Seen, TCP: r.Counts.TCP, Pause: r.Counts.Pause, Other: r.Counts.Other,
 		Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.unlisted,
-		Conversations: []jsonConversation{}, Findings: []jsonFinding{}, Rest: map[string]int{},
+		Conversations: []jsonConversation{}, Findings: []jsonFinding{}, Rest: map[string]int{}, FlowControl: r.jsonFlowControl(), jsonStreams: r.streams.json(), jsonConnections: r.jsonConnections(),
+	}
+	if out.Messages = r.jsonMessages(); r.Messages != nil {
+		out.Dropped = r.Messages.Dropped
 	}
 	for i, c := range r.list() {
 		out.Conversations = append(out.Conversations, jsonOf(i+1, c))
 	}
 	for _, f := range r.Findings() {
 		out.Findings = append(out.Findings, jsonFinding{
-			f.Code.Name, f.Code.Grade.String(), f.Code.Title, f.Conversation, f.End, f.Where, f.Tally.Count, f.Tally.Packets, f.Tally.First(),
+			f.Code.Name, f.Code.Grade.String(), f.Code.Title, f.Conversation, f.End, f.Where, f.Tally.Count, f.Tally.Packets, f.Tally.First(), f.Stream,
 		})
 	}
 	for _, code := range Codes() {
@@ -135,33 +154,28 @@ func jsonOf(number int, c *conversation.Conversation) jsonConversation {
 		end := jsonEnd{
 			Address: e.Addr.String(), Packets: e.Packets, Bytes: e.Bytes, CE: e.CE, CNPs: e.CNPs, Corrupt: e.Corrupt, Mistake: e.Mistake, Unmatched: e.Strange,
 			Requests: jsonRequests{
-				d.Requests, d.Payload, d.Again, d.Wasted, d.Acks, d.MostOutstanding, d.Unfinished, int64(d.ShortestTimeout), d.Dead,
+				d.Requests, d.Payload, d.Again, d.Wasted, d.Acks, d.MostOutstanding, d.Unfinished, int64(d.ShortestTimeout), d.Dead, jsonStallsOf(&d.Stalls),
+				d.DuplicateAcks, jsonAskingOf(&d.Asking), jsonCreditsOf(&d.Credits),
 			},
-			Operations: []jsonOperation{}, Counters: map[string]int{},
+			Operations: []jsonOperation{}, Counters: map[string]int{}, OTG: map[string]int{},
+			Asked: jsonAskedOf(d.Asked()), Throughput: jsonThroughputOf(d.Window()), Reactions: jsonReactionsOf(d),
+			Congestion: jsonCongestionOf(&e.Congestion),
 		}
 		if e.Known {
 			end.QP = &e.QPN
 		}
 		for op := range conversation.Ops {
 			if o := &d.Operations[op]; o.Messages > 0 {
-				end.Operations = append(end.Operations, jsonOperation{op.String(), o.Messages, o.Partial, o.Bytes, jsonLatencyOf(o)})
+				end.Operations = append(end.Operations, jsonOperation{op.String(), o.Messages, o.Partial, o.Bytes, jsonHistogram(o.Latency)})
 			}
 		}
 		for _, n := range Counters(c, i) {
 			end.Counters[n.Name] = n.Value
 		}
+		for _, n := range OTG(c, i) {
+			end.OTG[n.Name] = n.Value
+		}
 		j.Ends = append(j.Ends, end)
 	}
 	return j
-}
-
-func jsonLatencyOf(o *conversation.Operation) *jsonLatency {
-	h := o.Latency
-	if h == nil {
-		return nil
-	}
-	return &jsonLatency{
-		h.Count(), int64(h.Min()), int64(h.Quantile(0.5)), int64(h.Quantile(0.9)), int64(h.Quantile(0.99)),
-		int64(h.Quantile(0.999)), int64(h.Max()), int64(h.Mean()),
-	}
 }

@@ -3,6 +3,8 @@ package analysis
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,21 +18,54 @@ type Ladder struct {
 	Style        *Style
 	Lines        bool // draw with line characters instead of ASCII
 	Conversation *conversation.Conversation
-	Events       *Events
+	Events       *Events          // may be nil
+	Remarks      map[int][]Remark // by packets, too
+	Width        int              // columns that there are; 0: as many as it takes
 
 	previous int64
 	begun    bool
 }
 
-// rungWidth is how many columns lie between the two ends.
-const rungWidth = 60
+// Remark is what is to be said about a packet.
+type Remark struct {
+	Grade Grade
+	Text  string
+}
+
+// rungWidth is how many columns lie between the two ends when there is room, and
+// margins are what stands before them, with the time and without it.
+const (
+	rungWidth   = 60
+	leastRung   = 24
+	wideMargin  = 33
+	briefMargin = 20
+)
+
+// brief reports whether the time, but not the delta, is left out for want of room.
+func (l *Ladder) brief() bool { return l.Width > 0 && l.Width < wideMargin+rungWidth+2 }
+
+func (l *Ladder) rungWidth() int {
+	if !l.brief() {
+		return rungWidth
+	}
+	return min(rungWidth, max(leastRung, l.Width-briefMargin-2))
+}
+
+// margin is what stands before the rung of a packet.
+func (l *Ladder) margin(number, since, delta string) string {
+	if l.brief() {
+		return fmt.Sprintf("%8s %9s  ", number, delta)
+	}
+	return fmt.Sprintf("%8s %12s %9s  ", number, since, delta)
+}
 
 // Head writes who the two columns are.
 func (l *Ladder) Head(w io.Writer) error {
 	c := l.Conversation
 	left, right := name(&c.Ends[0]), name(&c.Ends[1])
-	_, err := fmt.Fprintf(w, "%s, packets %d to %d\n%8s %12s %9s  %s\n", c.Service, c.First, c.Last,
-		"packet", "time", "delta", l.Style.strong.Render(fmt.Sprintf("%-*s%*s", rungWidth/2+1, left, rungWidth/2+1, right)))
+	half := l.rungWidth()/2 + 1
+	_, err := fmt.Fprintf(w, "%s, packets %d to %d\n%s%s\n", c.Service, c.First, c.Last,
+		l.margin("packet", "time", "delta"), l.Style.strong.Render(fmt.Sprintf("%-*s%*s", half, left, half, right)))
 	return err
 }
 
@@ -62,13 +97,26 @@ func (l *Ladder) Packet(w io.Writer, p *conversation.Packet) error {
 	}
 	l.begun, l.previous = true, p.Time
 	since := time.Duration(p.Time - l.Conversation.Began)
-	fmt.Fprintf(b, "%8d %12.6f %9s  %s\n", p.Number, since.Seconds(), delta, l.rung(p))
-	for _, e := range l.Events.Of(p.Number) {
-		grade := l.Style.grades[codeOf(e.Kind).Grade]
-		fmt.Fprintf(b, "%8s %12s %9s  %s\n", "", "", "", grade.Render("! "+Describe(e)))
+	fmt.Fprintf(b, "%s%s\n", l.margin(strconv.Itoa(p.Number), fmt.Sprintf("%.6f", since.Seconds()), delta), l.rung(p))
+	for _, r := range l.remarks(p.Number) {
+		margin := l.margin("", "", "")
+		if l.brief() {
+			margin = margin[:briefMargin/2]
+		}
+		fmt.Fprintf(b, "%s%s\n", margin, l.Style.grades[r.Grade].Render("! "+r.Text))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (l *Ladder) remarks(packet int) []Remark {
+	list := slices.Clip(l.Remarks[packet])
+	if l.Events != nil {
+		for _, e := range l.Events.Of(packet) {
+			list = append(list, Remark{codeOf(e.Kind).Grade, Describe(e)})
+		}
+	}
+	return list
 }
 
 // rung is the arrow of a packet.
@@ -78,7 +126,11 @@ func (l *Ladder) rung(p *conversation.Packet) string {
 		pole, line, left, right = "│", "─", "◀", "▶"
 	}
 	text := " " + packetText(p) + " "
-	rest := max(4, rungWidth-1-len(text))
+	width := l.rungWidth()
+	if most := width - 5; l.brief() && len(text) > most {
+		text = text[:most-1] + " "
+	}
+	rest := max(4, width-1-len(text))
 	if l.Sender(p) == 0 {
 		return pole + strings.Repeat(line, 2) + text + strings.Repeat(line, rest-2) + right + pole
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/pause"
 	"github.com/rocecap/rocecap/internal/track/survey"
 	"github.com/rocecap/rocecap/internal/track/tally"
 )
@@ -21,9 +22,18 @@ type Report struct {
 	QPs   []uint32
 	Hosts []netip.Addr
 
+	// Span is the time that the capture covers.
+	Span survey.Span
+
+	// Messages are those that are told one by one, nil for none.
+	Messages *Messages
+
+	pauses        *pause.Tracker
 	conversations []*conversation.Conversation
 	unlisted      int
 	rest          map[any]rest // what those had, by kind
+	streams       streams
+	connections   connections
 }
 
 // pass counts what is not listed.
@@ -47,7 +57,7 @@ const (
 
 // Add takes a conversation that is over.
 func (r *Report) Add(c *conversation.Conversation) {
-	if !r.chosen(c) {
+	if !r.Chosen(c) {
 		return
 	}
 	room := maxListed
@@ -68,11 +78,14 @@ func (r *Report) Add(c *conversation.Conversation) {
 
 // Finish takes what the trackers know when the capture has ended.
 func (r *Report) Finish(t *survey.Tracker) {
-	r.Counts = t.Counts
+	r.Counts, r.Span, r.pauses = t.Counts, t.Span, t.Pauses
 	r.Seen, r.Evicted = t.Conversations.Seen(), t.Conversations.Evicted()
+	r.streams.finish(t.Streams)
+	r.connections.finish(t.Connections)
 }
 
-func (r *Report) chosen(c *conversation.Conversation) bool {
+// Chosen reports whether a conversation is one of those that the report is about.
+func (r *Report) Chosen(c *conversation.Conversation) bool {
 	qp := len(r.QPs) == 0 || slices.ContainsFunc(c.Ends[:], func(e conversation.End) bool {
 		return e.Known && slices.Contains(r.QPs, e.QPN)
 	})
@@ -96,6 +109,7 @@ type Finding struct {
 	Where        string // to whom
 	Conversation int    // its place in the list, from 1; 0 when it is about none
 	End          int    // whose requests
+	Stream       int    // the place of an iWARP connection in their list, from 1; 0 when it is about none
 }
 
 // Findings lists what was found, in the order of the codes, and of each code the
@@ -105,7 +119,7 @@ func (r *Report) Findings() []Finding {
 	for i, code := range Codes() {
 		rank[code.Kind] = i
 	}
-	all := r.conversationFindings()
+	all := slices.Concat(r.conversationFindings(), r.connectionFindings(), r.pauseFindings(), r.streamFindings())
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(rank[a.Code.Kind], rank[b.Code.Kind]), cmp.Compare(b.Tally.Count, a.Tally.Count))
 	})
@@ -116,7 +130,7 @@ func (r *Report) conversationFindings() (all []Finding) {
 	for i, c := range r.list() {
 		for end := range c.Ends {
 			for _, t := range c.Ends[end].Asks.Tallies {
-				all = append(all, Finding{codeOf(t.Kind), t.Tally, route(c, end), i + 1, end})
+				all = append(all, Finding{Code: codeOf(t.Kind), Tally: t.Tally, Where: route(c, end), Conversation: i + 1, End: end})
 			}
 		}
 	}
@@ -171,6 +185,8 @@ func Counters(c *conversation.Conversation, end int) []Counter {
 		{"rnr_nak_retry_err", count(conversation.RNRNak)},
 		{"local_ack_timeout_err", count(conversation.RetransmitTimeout)},
 		{"duplicate_request", d.DuplicateReqs},
+		{"np_ecn_marked_roce_packets", c.Ends[end].CE},
 		{"np_cnp_sent", c.Ends[1-end].CNPs},
+		{"rp_cnp_handled", c.Ends[1-end].CNPs},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
 	"github.com/rocecap/rocecap/internal/track/tally"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -26,6 +27,10 @@ const worst = 5
 func (t *Text) Write(w io.Writer, r *Report) error {
 	b := &strings.Builder{}
 	t.summary(b, r)
+	if t.Conversations > 0 {
+		t.flowControl(b, r)
+	}
+	t.dropped(b, r.Messages)
 	for i, c := range r.list() {
 		if t.Conversations == 0 {
 			break
@@ -34,25 +39,34 @@ func (t *Text) Write(w io.Writer, r *Report) error {
 			fmt.Fprintf(b, "\nnot listed: %s; -n tells how many are\n", count(len(r.list())-i+r.unlisted, "conversation"))
 			break
 		}
-		t.part(b, i+1, c)
+		t.part(b, i+1, c, r.connections.of(c))
+		t.messages(b, r.Messages, c)
 	}
+	t.alone(b, r)
+	t.streamParts(b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func (t *Text) summary(b *strings.Builder, r *Report) {
 	list := r.list()
-	fmt.Fprintf(b, "%s: %s, %s\n", t.Style.strong.Render(r.File), count(r.Counts.Seen, "packet"), count(len(list)+r.unlisted, "conversation"))
+	fmt.Fprintf(b, "%s: %s, %s\n", t.Style.strong.Render(r.File), count(r.Counts.Seen, "packet"), r.found())
 	if rest := leftOut(r); rest != "" {
 		fmt.Fprintf(b, "not followed: %s\n", rest)
 	}
 	if r.Evicted > 0 {
 		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(r.Evicted, "conversation"))
 	}
+	if n := r.connections.evicted; n > 0 {
+		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(n, "connection"))
+	}
+	if n := r.streams.evicted; n > 0 {
+		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(n, "iWARP connection"))
+	}
 	sums := r.sums()
 	if len(sums) > 0 {
 		b.WriteString("the worst findings:\n")
-	} else if len(list) > 0 {
+	} else if len(list)+len(r.streams.list) > 0 {
 		b.WriteString("nothing is wrong with what was followed\n")
 	}
 	for _, s := range sums[:min(worst, len(sums))] {
@@ -65,7 +79,7 @@ func leftOut(r *Report) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{r.Counts.TCP, "TCP segment"}, {r.Counts.Pause, "pause frame"}, {r.Counts.Other, "other packet"}} {
+	}{{r.Counts.TCP - r.streams.segments, "TCP segment"}, {r.unfollowedPauses(), "pause frame"}, {r.Counts.Other, "other packet"}} {
 		if p.n > 0 {
 			parts = append(parts, count(p.n, p.what))
 		}
@@ -79,14 +93,14 @@ func (t *Text) finding(b *strings.Builder, s *sum, several bool) {
 	f := &s.worst
 	name := t.Style.grades[f.Code.Grade].Render(fmt.Sprintf("%-15s", f.Code.Name))
 	fmt.Fprintf(b, "  %s  %s: %s (%s)\n", name, times(s.count), f.Code.Title, packetNumbers(&f.Tally))
-	if several {
+	if several || f.Conversation == 0 {
 		more := ""
 		if s.where > 1 {
 			more = fmt.Sprintf(", which has %d of them, and %d more", f.Tally.Count, s.where-1)
 		}
 		fmt.Fprintf(b, "  %15s  %s%s\n", "", f.Where, more)
 	}
-	b.Write(appendWrapped(nil, 17, 100, "", "look at "+f.Code.Next))
+	b.Write(appendWrapped(nil, 17, textWidth, "", "look at "+f.Code.Next))
 }
 
 // packetNumbers lists the packets in which a finding shows.
@@ -119,10 +133,12 @@ func name(e *conversation.End) string {
 	return e.Addr.String() + " QP " + string(wire.AppendHex(nil, uint64(e.QPN), 6))
 }
 
-func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation) {
+func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation, made *connect.Connection) {
 	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(fmt.Sprintf("%d  %s", number, Title(c))))
 	fmt.Fprintf(b, "   packets %d to %d in %s; %s\n", c.First, c.Last, duration(time.Duration(c.Ended-c.Began)), joined(c))
-	if c.AckTimeout > 0 {
+	if made != nil {
+		t.timeline(b, made, textWidth)
+	} else if c.AckTimeout > 0 {
 		fmt.Fprintf(b, "   the CM request asks for a local ACK timeout of %d, %s\n", c.AckTimeout, duration(ackTimeout(int(c.AckTimeout))))
 	}
 	for i := range c.Ends {
@@ -164,6 +180,9 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 		}
 		b.WriteByte('\n')
 	}
+	t.volume(b, d)
+	t.memory(b, d)
+	t.pace(b, d)
 	if d.ShortestTimeout > 0 {
 		most := setting(d.ShortestTimeout)
 		fmt.Fprintf(b, "     waited %s before the shortest timeout: the setting is at most %d, %s\n",
@@ -175,11 +194,12 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 	if e.Mistake != "" {
 		fmt.Fprintf(b, "     its wrong ICRCs are explained: %s\n", e.Mistake)
 	}
-	t.tallies(b, d)
-	counters(b, c, i)
+	t.congestion(b, e)
+	writeTallies(t, b, d.Tallies)
+	writeCounters(b, "counters", Counters(c, i))
 }
 
-func operation(b *strings.Builder, op conversation.Op, o *conversation.Operation) {
+func operation(b *strings.Builder, op fmt.Stringer, o *conversation.Operation) {
 	fmt.Fprintf(b, "     %-12s %6d messages %12d B", op, o.Messages, o.Bytes)
 	if h := o.Latency; h != nil {
 		fmt.Fprintf(b, "  50%% in %s, 99%% in %s, all in %s", duration(h.Quantile(0.5)), duration(h.Quantile(0.99)), duration(h.Max()))
@@ -190,25 +210,26 @@ func operation(b *strings.Builder, op conversation.Op, o *conversation.Operation
 	b.WriteByte('\n')
 }
 
-func (t *Text) tallies(b *strings.Builder, d *conversation.Direction) {
+// writeTallies writes what was found of each kind, in the order of the codes.
+func writeTallies[K comparable](t *Text, b *strings.Builder, list tally.List[K]) {
 	for _, code := range Codes() {
-		for i := range d.Tallies {
-			if e := &d.Tallies[i]; e.Kind == code.Kind {
+		for i := range list {
+			if e := &list[i]; any(e.Kind) == code.Kind {
 				fmt.Fprintf(b, "     %s %6d  %s\n", t.Style.grades[code.Grade].Render(fmt.Sprintf("%-20s", code.Name)), e.Count, packetNumbers(&e.Tally))
 			}
 		}
 	}
 }
 
-func counters(b *strings.Builder, c *conversation.Conversation, end int) {
+func writeCounters(b *strings.Builder, head string, list []Counter) {
 	var parts []string
-	for _, n := range Counters(c, end) {
+	for _, n := range list {
 		if n.Value > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", n.Name, n.Value))
 		}
 	}
 	if len(parts) > 0 {
-		fmt.Fprintf(b, "     counters: %s\n", strings.Join(parts, ", "))
+		fmt.Fprintf(b, "     %s: %s\n", head, strings.Join(parts, ", "))
 	}
 }
 

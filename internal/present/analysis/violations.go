@@ -8,7 +8,7 @@ func violations() []Code {
 		{
 			"AFTER-FATAL", conversation.AfterFatal, Error, "a queue pair went on after a NAK that ends it",
 			"whether the application has made a new connection with the same queue pair numbers",
-			"Behind a NAK Invalid Request, Remote Access Error or Remote Operational Error, and more than a millisecond later, the requester sends requests or the responder acknowledges. Both queue pairs have to be in the error state.",
+			"Behind a NAK Invalid Request, Remote Access Error or Remote Operational Error the requester sends requests, more than a millisecond later and more than twice the time that answers take, or the responder acknowledges, after more than twice the time of its answers. Both queue pairs have to be in the error state.",
 			"A device that does not enter the error state, or a queue pair that was reset and connected again.",
 		},
 		{
@@ -48,6 +48,54 @@ func violations() []Code {
 			"A sender that does not mask a field which may change on the way, or a device that rewrites a header and does not recompute the ICRC.",
 		},
 		{
+			"MSN-REGRESS", conversation.MSNRegress, Error, "the MSN in the answers went back",
+			"the AETH of that packet and of the answer before; the responder's device",
+			"The PSN of the answers goes on, and yet the MSN is smaller, modulo two to the power of 24. It counts the messages that the responder has completed, and cannot fall.",
+			"A faulty responder, or two that answer for one queue pair.",
+		},
+		{
+			"MSN-COUNT", conversation.MSNWrong, Error, "the MSN does not count the messages that were sent",
+			"the messages since the last answer, with rocecap flow; whether the capture misses requests",
+			"From an answer that acknowledges everything on, the MSN has to grow by at least the messages that are acknowledged, and by at most those that were sent. A READ counts when its response begins. Behind requests that were not captured nothing is told until such an answer comes again.",
+			"A faulty responder: requesters that complete by the MSN complete the wrong messages.",
+		},
+		{
+			"ACK-GHOST", conversation.AckGhost, Warning, "an acknowledgement came of what was acknowledged long ago",
+			"whether packets can be held back on the way, or come from another sender",
+			"Its PSN is older than everything that was outstanding within the last two round trips and more, and no such request came again. A requester has to ignore it; after the PSNs have run over it could acknowledge what was not received.",
+			"An acknowledgement that was on its way for long, a spoofed one, a responder that answers a duplicate with a stored PSN.",
+		},
+		{
+			"ACKREQ-NEVER", conversation.AckReqNever, Error, "a requester that never asks for an acknowledgement waited for one",
+			"the AckReq bits of the requests, and what sets them",
+			"Not one request of this end has the AckReq bit, none is a READ or atomic, and the requester sent again after its local ACK timeout. A responder owes an acknowledgement only for what asks for it.",
+			"A requester that forgets the bit on the last packet of what it sends.",
+		},
+		{
+			"PAD-COUNT", conversation.PadWrong, Error, "the pad count does not fit the payload",
+			"the BTH of that packet, and its length",
+			"Payload and pad bytes are a multiple of four together, the pad count is not larger than what is there, and FIRST and MIDDLE packets, which have one path MTU, need none. Receivers drop such packets, or cut the wrong number of bytes.",
+			"A faulty sender, or a test of one.",
+		},
+		{
+			"PAD-BYTES", conversation.PadSet, Warning, "pad bytes are not 0",
+			"the bytes behind the payload: what memory do they come from?",
+			"Senders set pad bytes to 0. Receivers do not look at them; the ICRC covers them.",
+			"A sender that does not clear its buffer, and so may give away what was in it.",
+		},
+		{
+			"QKEY-QP1", conversation.QKeyQP1, Error, "a datagram to QP 1 has another Q_Key than 0x80010000",
+			"the DETH of that packet",
+			"QP 1, of the general services, takes that Q_Key alone, and drops other packets silently.",
+			"A sender that uses the Q_Key of its own queue pair.",
+		},
+		{
+			"QKEY-CHANGE", conversation.QKeyChanged, Warning, "one queue pair got datagrams with two Q_Keys",
+			"the Q_Key of the queue pair, against those that its peers were told",
+			"A queue pair has one Q_Key at a time and drops datagrams with another silently. Those of one of the two keys were therefore dropped, unless the key was changed.",
+			"A peer that learnt the Q_Key of another queue pair, a stale address, a queue pair number that is used again.",
+		},
+		{
 			"TVER", conversation.VersionUnknown, Error, "the transport header version is not 0",
 			"the BTH of that packet",
 			"Receivers drop packets of another version silently.",
@@ -62,7 +110,7 @@ func violations() []Code {
 		{
 			"PKEY-CHANGE", conversation.PKeyChanged, Warning, "a sender changed its P_Key within a conversation",
 			"the P_Key table and index of the sender's queue pair",
-			"A connected queue pair has one P_Key. Receivers drop packets whose key is not theirs.",
+			"A connected queue pair has one P_Key. What goes to one datagram queue pair, but for QP 0 and 1, has one partition, whether full members send or limited ones. Receivers drop packets whose key is not theirs.",
 			"A P_Key table that was changed, or another sender.",
 		},
 		{
@@ -70,6 +118,12 @@ func violations() []Code {
 			"whether automatic path migration is in use",
 			"The M bit tells the state of path migration, and changes when a path is armed or taken.",
 			"Path migration, or a sender that does not keep the bit.",
+		},
+		{
+			"CREDIT-BEYOND", conversation.CreditBeyond, Note, "a message was sent for which the responder has told of no receive request",
+			"whether RNR-NAK follows; whether the connection was made with end-to-end flow control",
+			"The credits in the AETH tell how many messages the responder has receive requests for, counted from its MSN. The SEND, or WRITE with immediate data, goes more than one beyond; one more is always allowed. Judged once an answer tells from what the MSN counts.",
+			"A requester that does not look at credits, as some do not, flow control that CM has turned off, or an answer with new credits that the capture has missed.",
 		},
 	}
 }

@@ -2,7 +2,11 @@ package metrics_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"github.com/rocecap/rocecap/icrc"
 	"github.com/rocecap/rocecap/internal/present/analysis"
 	"github.com/rocecap/rocecap/internal/present/metrics"
+	"github.com/rocecap/rocecap/internal/testneed"
 	"github.com/rocecap/rocecap/internal/track/conversation"
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -96,4 +101,37 @@ func series(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestTheDashboardAsksForMetricsThatThereAre looks for the name of each metric
+// of the dashboard in what is served.
+func TestTheDashboardAsksForMetricsThatThereAre(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join(testneed.ModuleRoot(t), "docs", "grafana-dashboard.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal(file, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	var s metrics.Sample
+	s.Totals.Services[wire.RC].Conversations = 1
+	s.Interfaces = []metrics.Interface{{Name: "eth0"}}
+	_, text := scrape(s)
+	asked := 0
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			for _, name := range regexp.MustCompile(`rocecap_\w+`).FindAllString(target.Expr, -1) {
+				asked++
+				if !strings.Contains(text, "\n"+name+"{") && !strings.Contains(text, "\n"+name+" ") {
+					t.Errorf("%s is not served", name)
+				}
+			}
+		}
+	}
+	if asked < 10 {
+		t.Errorf("the dashboard asks for %d metrics", asked)
+	}
 }
