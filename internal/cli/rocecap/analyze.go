@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime/debug"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,8 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/analysis"
 	"github.com/rocecap/rocecap/internal/present/filter"
+	"github.com/rocecap/rocecap/internal/present/page"
+	"github.com/rocecap/rocecap/internal/track/pause"
 	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
@@ -26,10 +29,13 @@ type analyzeOptions struct {
 	decodeAs []string
 	colour   string
 	annotate string
+	html     string
+	speed    linkSpeed
+	messages bool
 }
 
 func newAnalyze(s Streams) *cobra.Command {
-	o := &analyzeOptions{streams: s}
+	o := &analyzeOptions{streams: s, speed: pause.DefaultSpeed}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Say what happened to every queue pair and message: loss, retransmissions and why, latency",
@@ -42,10 +48,25 @@ The two directions of a conversation are joined by the CM exchange if it was
 captured, else by the PSNs that answers carry. Where the packets do not tell
 whether the network or the capture lost something, the finding says so.
 
-RoCE and InfiniBand are followed; TCP segments (iWARP) are counted.`,
+--messages lists every message too, the first 131072 that end: its packets, PSNs,
+rkey and address, what completed it and after what time, and what was sent again.
+
+Where packets are marked for congestion, analyze says whether CNPs answer and
+whether the sender slows down; of PAUSE and PFC frames, who pauses whom and for
+how long, which needs the speed of the links (--link-speed), and whether times in
+which nothing came were paused.
+
+Each connection that CM made, or tried to make, has its time line: what both ends
+said and agreed on, why it was refused, and where they did not keep to it.
+
+Of iWARP, which runs over TCP, each connection has a part too: its messages, what
+is wrong with their order, bounds, markers and CRCs, why an end gave up, and what
+TCP sent again. Other TCP segments are counted.`,
 		Example: `  rocecap analyze pcaps/rc_loss_send.pcap.gz
   rocecap analyze --json pcaps/rc_loss_read.pcap.gz
-  rocecap analyze --qp 0x16 pcaps/many_qps.pcap.gz`,
+  rocecap analyze --messages pcaps/py_mixed.pcap
+  rocecap analyze --qp 0x16 pcaps/many_qps.pcap.gz
+  rocecap analyze --html loss.html pcaps/rc_loss_write.pcap.gz`,
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	f := cmd.Flags()
@@ -53,9 +74,12 @@ RoCE and InfiniBand are followed; TCP segments (iWARP) are counted.`,
 	f.StringArrayVar(&o.qps, "qp", nil, "list only conversations with queue pair `NUMBER` (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "list only conversations with `ADDRESS` (repeatable)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object for each file, complete")
+	f.BoolVar(&o.messages, "messages", false, "list every message, with its packets, PSNs, rkey, address and completion")
 	f.IntVarP(&o.list, "list", "n", 20, "list at most `N` conversations; 0 is the summary alone")
 	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take a UDP port as RoCEv2: `udp.port==N,infiniband`")
+	f.StringVar(&o.html, "html", "", "write what was found to `FILE`, a page for a browser with a diagram of each conversation")
 	f.StringVar(&o.annotate, "annotate", "", "write the packets to `FILE.pcapng`, with the findings as comments")
+	f.Var(&o.speed, "link-speed", "take links to run at `BIT/S`, such as 25G, to tell how long pauses are")
 	f.StringVar(&o.colour, "color", "auto", "colour the text: `WHEN` is auto, always or never")
 	return cmd
 }
@@ -66,13 +90,17 @@ type analyzePlan struct {
 	overrule *overrule
 	qps      []uint32
 	hosts    []netip.Addr
+	speed    linkSpeed
+	messages bool
 	style    *analysis.Style
 	annotate string           // file for the packets with their findings
 	events   *analysis.Events // of the file that is annotated
+	html     string           // file for the page
+	page     *page.Page       // what is written there
 }
 
 func (o *analyzeOptions) plan() (*analyzePlan, error) {
-	p := &analyzePlan{annotate: o.annotate}
+	p := &analyzePlan{speed: o.speed, annotate: o.annotate, html: o.html, messages: o.messages}
 	var err error
 	if p.overrule, err = parseOverrules(o.decodeAs); err != nil {
 		return nil, err
@@ -116,6 +144,9 @@ func (o *analyzeOptions) coloured() (bool, error) {
 
 // run analyzes each file. Of a damaged one, everything before the fault is told.
 func (o *analyzeOptions) run(files []string) error {
+	// What is followed lives long: the heap shall not become twice that. Packets
+	// make no garbage, so that collecting it earlier costs little.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	if len(files) == 0 {
 		return errors.New("analyze: which capture file? - is the standard input")
 	}
@@ -125,6 +156,11 @@ func (o *analyzeOptions) run(files []string) error {
 	}
 	if o.annotate != "" {
 		if err := mayAnnotate(o.annotate, files); err != nil {
+			return err
+		}
+	}
+	if o.html != "" {
+		if err := mayWriteHTML(o.html, files); err != nil {
 			return err
 		}
 	}
@@ -139,6 +175,9 @@ func (o *analyzeOptions) run(files []string) error {
 			fmt.Fprintln(o.streams.Out)
 		}
 		failed = errors.Join(failed, o.print(p, report))
+		if o.html != "" {
+			failed = errors.Join(failed, writeHTML(o.html, p.page))
+		}
 		if o.annotate != "" {
 			failed = errors.Join(failed, p.write(o.streams, name))
 		}
@@ -158,7 +197,7 @@ func (o *analyzeOptions) print(p *analyzePlan, r *analysis.Report) error {
 func (p *analyzePlan) pass(reader *capfile.Reader, take func(j *job) error) error {
 	s := &scan{
 		// A filter may ask for what packets mean together.
-		reader: reader, overrule: p.overrule, stateless: p.filter == nil, records: recordsPerJob,
+		reader: reader, overrule: p.overrule, stateless: p.filter == nil, records: recordsPerFacts,
 		newHandler: func() handler { return &finder{filter: p.filter} }, take: take,
 	}
 	return s.run()
@@ -175,10 +214,21 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 	defer progress.stop()
 	report := &analysis.Report{File: name, QPs: p.qps, Hosts: p.hosts}
 	tracker := survey.NewTracker()
-	tracker.Conversations.Closed = report.Add
+	tracker.Pauses.Speed = int64(p.speed)
+	tracker.Conversations.Closed, tracker.Streams.Closed = report.Add, report.AddStream
+	tracker.Connections.Closed = report.AddConnection
 	if p.annotate != "" {
 		p.events = &analysis.Events{}
-		tracker.Conversations.Report = p.events.Add
+		tracker.Conversations.Report, tracker.Streams.Report = p.events.Add, p.events.AddStream
+		tracker.Pauses.Report = p.events.AddPause
+		tracker.Connections.Report = p.events.AddConnect
+	}
+	if p.messages {
+		report.Messages = &analysis.Messages{Chosen: report.Chosen}
+		report.Messages.Listen(tracker.Conversations)
+	}
+	if p.html != "" {
+		p.page = newPage(report, tracker)
 	}
 	err = p.pass(reader, func(j *job) error {
 		tracker.Take(&j.facts)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,8 +25,12 @@ var analyzed = []string{
 	"ce_marks.pcap.gz",
 }
 
+// managed are captures of connection management, whose analysis is written down
+// too; what the messages say is compared with tshark by package connect.
+var managed = []string{"cm_reject.pcap", "ucmatose.pcap", "udaddy.pcap"}
+
 func TestAnalyzePrintsTheGoldenTexts(t *testing.T) {
-	for _, name := range analyzed {
+	for _, name := range slices.Concat(analyzed, managed) {
 		_, got, _ := strings.Cut(mustRun(t, "analyze", pcaps(t, name)), "\n") // the first line has the path
 		path := filepath.Join("testdata", "analyze", stem(name)+".txt")
 		if *update {

@@ -68,11 +68,11 @@ func annotate(out *sink, reader *capfile.Reader, events *analysis.Events) error 
 
 // comments adds what was found in a packet to the comments that it has.
 func comments(text string, events *analysis.Events, number int) string {
-	for _, e := range events.Of(number) {
+	for _, line := range events.Comments(number) {
 		if text != "" {
 			text += "\n"
 		}
-		text += analysis.Describe(e)
+		text += line
 	}
 	return text
 }

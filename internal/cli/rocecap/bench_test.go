@@ -29,6 +29,7 @@ func BenchmarkMain(b *testing.B) {
 			{"fields", []string{"decode", "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn", file}},
 			{"filter", []string{"decode", "-Y", "infiniband.bth.psn == 0x10 && ip.src == 192.0.2.0/24 && !(infiniband.aeth)", file}},
 			{"icrc", []string{"icrc", file}},
+			{"analyze", []string{"analyze", file}},
 			{"json", []string{"decode", "-T", "json", "-c", "20000", file}},
 			{"tree", []string{"decode", "-V", "-c", "20000", file}},
 		} {

@@ -40,6 +40,6 @@ func newRoot(s Streams) *cobra.Command {
 		`rocecap reads captures of RDMA traffic and says what every packet is, to the
 last bit, with a verdict on its ICRC. It reads pcap, pcapng, ERF and Sniffer
 files, plain, gzip or zstd, and takes filters and field names as tshark does.`)
-	root.AddCommand(newDecode(s), newAnalyze(s), newFlow(s), newExplain(s), newICRC(s), newInterfaces(s), newFields(s), newOpcodes(s))
+	root.AddCommand(newDecode(s), newAnalyze(s), newFlow(s), newExplain(s), newICRC(s), newRecord(s), newLive(s), newInterfaces(s), newFields(s), newOpcodes(s))
 	return root
 }

@@ -47,6 +47,7 @@ type handler interface {
 const (
 	recordsPerJob     = 4096 // of which a line or less is printed
 	recordsPerLongJob = 256  // of which everything is
+	recordsPerFacts   = 1024 // of which the facts are kept, for a cache that they fit into
 )
 
 // job is a part of a batch on its way.

@@ -15,9 +15,12 @@ type sink struct {
 	writer capfile.Writer
 	failed bool // the file could not be created
 	// index translates the reader's interfaces to the writer's.
-	reader *capfile.Reader
+	reader described
 	index  map[int32]int32
 }
+
+// described knows the interfaces that records name by their places.
+type described interface{ Interfaces() []capfile.Interface }
 
 // newSink returns a sink that writes the named file, which must not be one of
 // the inputs: it would be overwritten before it is read.
@@ -34,7 +37,7 @@ func newSink(name string, inputs []string) (*sink, error) {
 	return &sink{name: name}, nil
 }
 
-func (s *sink) write(r *capfile.Reader, records []*capfile.Record) error {
+func (s *sink) write(r described, records []*capfile.Record) error {
 	if s.reader != r {
 		s.reader, s.index = r, make(map[int32]int32)
 	}

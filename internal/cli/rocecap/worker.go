@@ -82,13 +82,23 @@ func (w *worker) interpret(table *service.Table) {
 		return
 	}
 	upper := w.scan.overrule.upper[bth.DestQP()]
-	if upper == wire.UpperUnknown && !table.Empty() {
-		_, dst := w.p.Frame.Addresses()
-		upper = table.Lookup(service.Endpoint{Addr: dst, QPN: bth.DestQP()}, w.p.Number)
+	if upper == wire.UpperUnknown {
+		upper = named(table, &w.p.Frame, w.p.Number)
 	}
 	if upper != wire.UpperUnknown {
 		w.p.Frame.Interpret(upper)
 	}
+}
+
+// named is what the queue pair that a packet goes to carries, as a CM exchange
+// has said.
+func named(table *service.Table, f *wire.Frame, number int) wire.Upper {
+	bth := wire.BTH(f.View(wire.HdrBTH))
+	if table.Empty() || len(bth) < wire.BTHLen {
+		return wire.UpperUnknown
+	}
+	_, dst := f.Addresses()
+	return table.Lookup(service.Endpoint{Addr: dst, QPN: bth.DestQP()}, number)
 }
 
 func makesState(f *wire.Frame) bool { return f.Proto == wire.ProtoTCP || service.IsCM(f) }
@@ -99,16 +109,22 @@ func (w *worker) observe(j *job, st *state) {
 	for _, i := range w.stateful {
 		rec := &j.records[i]
 		w.p.Parse(rec.Link, rec.Data, rec.WireLen)
-		if f.Proto != wire.ProtoTCP {
-			st.services.Observe(f, j.first+i)
-			continue
-		}
-		segment, ok := iwarp.PacketOf(f, uint64(j.first+i))
-		if !ok {
-			continue
-		}
-		for _, pdu := range st.streams.Segment(segment) {
+		for _, pdu := range st.observe(f, j.first+i) {
 			w.units[i] = append(w.units[i], pdu.Clone())
 		}
 	}
+}
+
+// observe takes a packet that the state is made of, and returns the iWARP units
+// that it completes, which are valid until the next call.
+func (st *state) observe(f *wire.Frame, number int) []*iwarp.PDU {
+	if f.Proto != wire.ProtoTCP {
+		st.services.Observe(f, number)
+		return nil
+	}
+	segment, ok := iwarp.PacketOf(f, uint64(number))
+	if !ok {
+		return nil
+	}
+	return st.streams.Segment(segment)
 }
