@@ -4,7 +4,8 @@
 # make build  bin/rocecap and the other commands
 # make bench  speed and memory against tshark, tcpdump, trafgen, scapy and iperf3
 # make nightly   hours: GAMES random games between queue pairs, PACKETS packets in
-#                virtual time, FRAMES hostile frames at a device
+#                virtual time, FRAMES hostile frames at a device, a day of SOAK
+#                packets for rocecap live
 # make golden writes the golden files anew; read the diff before committing it
 
 SHELL := bash
@@ -72,10 +73,12 @@ bench:
 nightly: GAMES ?= 10000
 nightly: PACKETS ?= 100000000
 nightly: FRAMES ?= 1000000000
+nightly: SOAK ?= 10000000
 nightly:
 	go test -count=1 -timeout=0 -run='^Test(RandomWork|Unnoticed)' -v ./internal/transport/qp -rapid.checks=$(GAMES)
 	ROCECAP_PACKETS=$(PACKETS) go test -count=1 -timeout=0 -run='^TestPacketsInVirtualTime' -v ./internal/transport/qp
 	ROCECAP_FRAMES=$(FRAMES) go test -count=1 -timeout=0 -run='^TestHostileFrames' -v ./endpoint
+	ROCECAP_SOAK=$(SOAK) go test -count=1 -timeout=0 -run='^TestMemoryStaysFlat' -v ./internal/cli/rocecap
 
 golden:
 	folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u); \

@@ -102,8 +102,8 @@ type Frame struct {
 func (f *Frame) Cut() bool { return f.End > len(f.Data) || len(f.Data) < f.WireLen }
 
 // Addresses returns the innermost source and destination: IP addresses or GIDs,
-// or LIDs as the last two bytes of an otherwise empty address. They are invalid
-// when the frame has none, or none that was captured whole.
+// or LIDs as LIDAddr has them. They are invalid when the frame has none, or none
+// that was captured whole.
 func (f *Frame) Addresses() (src, dst netip.Addr) {
 	hdrs := f.Headers()
 	for i := len(hdrs) - 1; i >= 0; i-- {
@@ -123,15 +123,26 @@ func (f *Frame) Addresses() (src, dst netip.Addr) {
 			}
 		case HdrLRH:
 			if lrh := LRH(f.Whole(h)); lrh != nil {
-				return lidAddr(lrh.SLID()), lidAddr(lrh.DLID())
+				return LIDAddr(lrh.SLID()), LIDAddr(lrh.DLID())
 			}
 		}
 	}
 	return src, dst
 }
 
-func lidAddr(v uint16) netip.Addr {
-	return netip.AddrFrom16([16]byte{14: byte(v >> 8), 15: byte(v)})
+// lidZone tells LIDs from IPv6 addresses that begin with zeros.
+const lidZone = "LID"
+
+// LIDAddr is a LID as the last two bytes of an otherwise empty address, in a zone
+// of its own.
+func LIDAddr(lid uint16) netip.Addr {
+	return netip.AddrFrom16([16]byte{14: byte(lid >> 8), 15: byte(lid)}).WithZone(lidZone)
+}
+
+// LID is what LIDAddr has made an address of.
+func LID(a netip.Addr) (lid uint16, ok bool) {
+	b := a.As16()
+	return uint16(b[14])<<8 | uint16(b[15]), a.Zone() == lidZone
 }
 
 // PayloadBytes returns the captured bytes of the payload.

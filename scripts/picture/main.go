@@ -23,11 +23,18 @@ var colours = map[string]string{
 	"31": "#ff6b6b", "33": "#e5c07b", "35": "#c678dd", "36": "#56b6c2", "90": "#8b93a1", "91": "#ff7b72",
 }
 
+// The picture's own colours.
+const (
+	background = "#1e222a"
+	foreground = "#d7dae0"
+)
+
 // style is how text is shown from one escape sequence to the next.
 type style struct {
-	fill  string
-	bold  bool
-	faint bool
+	fill    string
+	bold    bool
+	faint   bool
+	reverse bool
 }
 
 func main() {
@@ -53,47 +60,65 @@ func run() error {
 	out := bufio.NewWriter(os.Stdout)
 	width, height := int(float64(widest)*charWidth)+2*margin, len(lines)*lineHeight+2*margin
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
-	fmt.Fprintf(out, `<rect width="100%%" height="100%%" rx="8" fill="#1e222a"/>`+"\n")
-	fmt.Fprintf(out, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d" fill="#d7dae0" xml:space="preserve">`+"\n", fontSize)
+	fmt.Fprintf(out, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
+	fmt.Fprintf(out, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d" fill="%s" xml:space="preserve">`+"\n", fontSize, foreground)
+	var last style
 	for i, line := range lines {
-		fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", margin, margin+(i+1)*lineHeight-5, spans(line))
+		l := &svgLine{y: margin + i*lineHeight, style: last}
+		l.write(line)
+		last = l.style
+		fmt.Fprintf(out, "%s<text y=\"%d\">%s</text>\n", &l.boxes, l.y+lineHeight-5, &l.text)
 	}
 	fmt.Fprintln(out, "</g>\n</svg>")
 	return out.Flush()
 }
 
-// spans turns one line with escape sequences into tspans.
-func spans(line string) string {
-	b := &strings.Builder{}
-	var s style
-	for line != "" {
-		text, rest, found := strings.Cut(line, "\x1b[")
-		writeSpan(b, s, text)
-		if !found {
-			break
-		}
-		codes, after, _ := strings.Cut(rest, "m")
-		s = s.apply(codes)
-		line = after
-	}
-	return b.String()
+// svgLine is one line with escape sequences, as tspans. Each has its place, so
+// that columns stay columns in every font.
+type svgLine struct {
+	y      int
+	column int
+	style  style
+	boxes  strings.Builder // behind reversed text
+	text   strings.Builder
 }
 
-func writeSpan(b *strings.Builder, s style, text string) {
+func (l *svgLine) write(line string) {
+	for line != "" {
+		text, rest, found := strings.Cut(line, "\x1b[")
+		l.span(text)
+		if !found {
+			return
+		}
+		codes, after, _ := strings.Cut(rest, "m")
+		l.style = l.style.apply(codes)
+		line = after
+	}
+}
+
+func (l *svgLine) span(text string) {
 	if text == "" {
 		return
 	}
-	b.WriteString("<tspan")
-	if s.fill != "" {
-		fmt.Fprintf(b, ` fill="%s"`, s.fill)
+	s := l.style
+	x, columns := float64(margin)+float64(l.column)*charWidth, utf8.RuneCountInString(text)
+	l.column += columns
+	fill := s.fill
+	if s.reverse {
+		fill = background
+		fmt.Fprintf(&l.boxes, `<rect x="%.2f" y="%d" width="%.2f" height="%d" fill="%s"/>`, x, l.y, float64(columns)*charWidth, lineHeight, foreground)
+	}
+	fmt.Fprintf(&l.text, `<tspan x="%.2f"`, x)
+	if fill != "" {
+		fmt.Fprintf(&l.text, ` fill="%s"`, fill)
 	}
 	if s.bold {
-		b.WriteString(` font-weight="bold"`)
+		l.text.WriteString(` font-weight="bold"`)
 	}
 	if s.faint {
-		b.WriteString(` opacity="0.6"`)
+		l.text.WriteString(` opacity="0.6"`)
 	}
-	fmt.Fprintf(b, ">%s</tspan>", html.EscapeString(text))
+	fmt.Fprintf(&l.text, ">%s</tspan>", strings.ReplaceAll(html.EscapeString(text), " ", "\u00a0")) // browsers take several spaces for one
 }
 
 func (s style) apply(codes string) style {
@@ -105,6 +130,12 @@ func (s style) apply(codes string) style {
 			s.bold = true
 		case "2":
 			s.faint = true
+		case "22":
+			s.bold, s.faint = false, false
+		case "7":
+			s.reverse = true
+		case "27":
+			s.reverse = false
 		default:
 			s.fill = colours[code]
 		}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/rocecap/rocecap/internal/present/page"
 	"github.com/rocecap/rocecap/internal/track/pause"
 	"github.com/rocecap/rocecap/internal/track/survey"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // analyzeOptions are the flags of `rocecap analyze`.
@@ -118,11 +120,11 @@ func (o *analyzeOptions) plan() (*analyzePlan, error) {
 		p.qps = append(p.qps, uint32(qp))
 	}
 	for _, text := range o.hosts {
-		host, err := netip.ParseAddr(text)
+		host, err := parseHost(text)
 		if err != nil {
-			return nil, fmt.Errorf("--host %s: want an IP address or a GID", text)
+			return nil, fmt.Errorf("--host %s: want an IP address, a GID, or a LID as LID 4", text)
 		}
-		p.hosts = append(p.hosts, host.Unmap())
+		p.hosts = append(p.hosts, host)
 	}
 	if o.list < 0 {
 		return nil, fmt.Errorf("-n %d: the number is not negative", o.list)
@@ -130,6 +132,16 @@ func (o *analyzeOptions) plan() (*analyzePlan, error) {
 	coloured, err := o.coloured()
 	p.style = analysis.NewStyle(coloured)
 	return p, err
+}
+
+// parseHost reads an address as analyze prints it.
+func parseHost(text string) (netip.Addr, error) {
+	if number, ok := strings.CutPrefix(strings.ToUpper(text), "LID "); ok {
+		lid, err := strconv.ParseUint(number, 0, 16)
+		return wire.LIDAddr(uint16(lid)), err
+	}
+	host, err := netip.ParseAddr(text)
+	return host.Unmap(), err
 }
 
 func (o *analyzeOptions) coloured() (bool, error) {
@@ -179,7 +191,7 @@ func (o *analyzeOptions) run(files []string) error {
 			failed = errors.Join(failed, writeHTML(o.html, p.page))
 		}
 		if o.annotate != "" {
-			failed = errors.Join(failed, p.write(o.streams, name))
+			failed = errors.Join(failed, p.write(o.streams, name, err != nil))
 		}
 	}
 	return failed
@@ -236,5 +248,8 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 	})
 	tracker.Finish()
 	report.Finish(tracker)
+	if p.annotate != "" {
+		p.events.AddMismatches(tracker.Mismatches())
+	}
 	return report, err
 }

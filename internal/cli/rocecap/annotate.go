@@ -26,7 +26,8 @@ func mayAnnotate(out string, files []string) error {
 }
 
 // write writes the packets of a capture once more, with what was found in them.
-func (p *analyzePlan) write(streams Streams, name string) error {
+// damaged says that it has a fault, which was told.
+func (p *analyzePlan) write(streams Streams, name string, damaged bool) error {
 	out, err := newSink(p.annotate, []string{name})
 	if err != nil {
 		return errors.New(strings.Replace(err.Error(), "-w ", "--annotate ", 1))
@@ -39,8 +40,17 @@ func (p *analyzePlan) write(streams Streams, name string) error {
 	if n := p.events.Dropped; n > 0 {
 		fmt.Fprintf(streams.Err, "rocecap: --annotate: the last %d findings have no comment\n", n)
 	}
-	return errors.Join(annotate(out, reader, p.events), out.close())
+	err = annotate(out, reader, p.events)
+	if damaged && errors.As(err, new(*readError)) {
+		err = nil
+	}
+	return errors.Join(err, out.close())
 }
+
+// readError is a fault of the capture, and not of what is written.
+type readError struct{ error }
+
+func (e *readError) Unwrap() error { return e.error }
 
 func annotate(out *sink, reader *capfile.Reader, events *analysis.Events) error {
 	for number := 1; ; {
@@ -49,7 +59,7 @@ func annotate(out *sink, reader *capfile.Reader, events *analysis.Events) error 
 			return nil
 		}
 		if err != nil {
-			return err
+			return &readError{err}
 		}
 		records := make([]*capfile.Record, len(batch.Records))
 		for i := range batch.Records {

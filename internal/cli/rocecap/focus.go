@@ -142,10 +142,13 @@ func outline(c *conversation.Conversation) *conversation.Conversation {
 	return o
 }
 
-// connects reports whether connection management made a conversation.
+// generalQP gets the messages of connection management (IBTA vol. 1, 3.9.2).
+const generalQP = 1
+
+// connects reports whether connection management made a conversation, or is it.
 func connects(made *connect.Connection, c *conversation.Conversation) bool {
 	is := func(a *connect.End, b *conversation.End) bool {
-		return a.Addr == b.Addr && a.QPN != 0 && (!b.Known || a.QPN == b.QPN)
+		return a.Addr == b.Addr && (!b.Known || b.QPN == generalQP || a.QPN == b.QPN)
 	}
 	m, e := &made.Ends, &c.Ends
 	return is(&m[0], &e[0]) && is(&m[1], &e[1]) || is(&m[0], &e[1]) && is(&m[1], &e[0])

@@ -26,8 +26,10 @@ func TestInterfacesSayWhatACaptureWouldNotSee(t *testing.T) {
 		{"down", sight{Name: "eth0", MTU: 1500}, []string{"ip link set eth0 up"}, []string{"carrier", "path MTU"}},
 		{"no carrier", sight{Name: "eth0", Up: true, MTU: 1500}, []string{"no carrier"}, []string{"is down:"}},
 		{
-			"offloads", sight{Name: "eth0", Up: true, Carrier: true, MTU: 1500, Offloads: []offload.Offload{offload.GRO, offload.LRO, offload.TSO, offload.TxChecksum}},
-			[]string{"ethtool -K eth0 gro off lro off", "tso on: what", "wrong ones mean nothing"}, nil,
+			"offloads",
+			sight{Name: "eth0", Up: true, Carrier: true, MTU: 1500, Offloads: []offload.Offload{offload.GRO, offload.LRO, offload.TSO, offload.TxChecksum}},
+			[]string{"ethtool -K eth0 gro off lro off", "tso on: what", "wrong ones mean nothing"},
+			nil,
 		},
 		{"nothing", sight{Name: "eth0", Up: true, Carrier: true, MTU: 1500}, nil, []string{"!"}},
 	} {

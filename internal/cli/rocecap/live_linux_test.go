@@ -41,10 +41,16 @@ func TestLiveCountsEveryPacketOfAnInterface(t *testing.T) {
 	sent := frames(t, "rping_rxe.pcap")
 	out, code := c.live(func(string) { c.send(sent...) }, `"streams":[]`, "--json", "--interval", "50ms", "-a", "1500ms")
 	total := map[string]int64{}
-	for lines := json.NewDecoder(strings.NewReader(out)); lines.More(); {
+	for line := range strings.Lines(out) {
+		if line[0] != '{' {
+			continue // of the error stream
+		}
 		var o liveObject
-		if err := lines.Decode(&o); err != nil {
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
+		}
+		if o.Seconds < 0 || o.Seconds > 60 {
+			t.Errorf("an interval of %g seconds", o.Seconds)
 		}
 		for name, n := range o.New {
 			total[name] += n

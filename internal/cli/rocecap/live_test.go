@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // liveObject is what the tests look at of an interval.
@@ -153,6 +155,19 @@ func TestLivePrintsLinesAndFindings(t *testing.T) {
 	}
 	if text := mustRun(t, "live", "-r", pcaps(t, "py_badrkey.pcap"), "--speed", "0", "-Y", "infiniband.bth.psn == 4097"); strings.Contains(text, "NAK-ACCESS") {
 		t.Errorf("what the filter does not match is followed: %s", text)
+	}
+}
+
+func TestLiveTellsOfPauses(t *testing.T) {
+	file := writeFrames(
+		t, wire.LinkEthernet, "0180c2000001"+"02000000000b"+"8808"+"0101"+"0008"+"000000000000"+"ffff"+"0000000000000000",
+		"0180c2000001"+"02000000000a"+"8808"+"0001"+"0007",
+	)
+	text := mustRun(t, "live", "-r", file, "--speed", "0")
+	for _, want := range []string{"packet 1, 02:00:00:00:00:0b to its peer: PFC-PAUSE: ", "packet 2, 02:00:00:00:00:0a to its peer: PAUSE-PLAIN: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing like %q in\n%s", want, text)
+		}
 	}
 }
 

@@ -50,8 +50,17 @@ type monitor struct {
 // settings.
 const silence = 2 * time.Minute
 
+// liveLimits keep the trackers, and what is remembered of each row, well below 256
+// MB together.
+func liveLimits() survey.Limits {
+	l := survey.DefaultLimits()
+	l.Conversations.Conversations, l.Conversations.Bytes = 1<<13, 32<<20
+	l.Streams.Conns = 1 << 12
+	return l
+}
+
 func newMonitor() *monitor {
-	m := &monitor{tracker: survey.NewTracker()}
+	m := &monitor{tracker: survey.NewBounded(liveLimits())}
 	m.tracker.Conversations.Closed = func(c *conversation.Conversation) {
 		m.ended.Add(c)
 		if m.closed != nil {

@@ -48,8 +48,8 @@ so long, or has so many packets; files:N keeps the last N of them.
 
 With --trigger packets are kept in memory, and written only around a finding:
 --before and --after say for how long. A trigger is nak, rnr, timeout, resend,
-icrc, cnp, ce, error or warning, or a code that rocecap explain lists; with
--rate>N behind it, more than N of these in a second.
+icrc, cnp, ce, pause, cm, iwarp, error or warning, or a code that rocecap explain
+lists; with -rate>N behind it, more than N of these in a second.
 
 record needs the right CAP_NET_RAW. Ctrl-C ends it; then it says how many packets
 were captured, and how many the kernel dropped.`,

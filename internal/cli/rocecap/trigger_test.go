@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/pause"
+	"github.com/rocecap/rocecap/internal/track/rdmap"
 )
 
 func TestTriggers(t *testing.T) {
@@ -19,6 +22,9 @@ func TestTriggers(t *testing.T) {
 		{"timeout", []any{conversation.RetransmitTimeout}, []any{conversation.RetransmitNak}},
 		{"resend", []any{conversation.RetransmitTimeout, conversation.RetransmitNak}, []any{conversation.NakSequence}},
 		{"icrc", []any{conversation.BadICRC, conversation.IcrcMistake}, []any{conversation.Lost}},
+		{"pause", []any{pause.Paused, pause.Plain, pause.Storm}, []any{conversation.StallPaused}},
+		{"cm", []any{connect.Rejected, connect.Unanswered}, []any{conversation.AfterDisconnect}},
+		{"iwarp", []any{rdmap.Terminated, rdmap.BadCRC}, []any{rdmap.Resent}},
 		{"psn-lost", []any{conversation.Lost}, []any{conversation.LostBehind}},
 		{"error", []any{conversation.NakAccess}, []any{conversation.Lost, conversation.CongestionCE}},
 	} {

@@ -8,7 +8,7 @@ import (
 
 // Codes are all findings that there can be, the worst first.
 func Codes() []Code {
-	return slices.Concat(failures(), connectionCodes(), agreementCodes(), pauseStalls(), stalls(), violations(), losses(), resends(), congestion(), notes(), streamCodes())
+	return slices.Concat(failures(), versionCodes(), connectionCodes(), agreementCodes(), pauseStalls(), stalls(), violations(), losses(), resends(), congestion(), notes(), streamCodes())
 }
 
 func failures() []Code {
@@ -128,8 +128,8 @@ func losses() []Code {
 		{
 			"PSN-DUPLICATE", conversation.Duplicate, Note, "requests came twice",
 			"whether the capture point sees each packet twice, as a mirror of both directions does",
-			"A request came again, while the sender went on as if nothing had been.",
-			"A mirror port that copies in and out, a loop, or a packet that was so late that it had been sent again.",
+			"A request came again, while the sender went on as if nothing had been; or it is the same packet, by its IP identification, time to live or time.",
+			"A mirror port that copies in and out, captures of two places in one file, a loop, or a packet that was so late that it had been sent again.",
 		},
 		{
 			"CAPTURE-MISSED", conversation.Missed, Note, "the capture misses requests that arrived",
@@ -169,7 +169,7 @@ func resends() []Code {
 		{
 			"RESEND-UNSEEN", conversation.RetransmitUnseen, Warning, "the requester sent again for a reason that was not captured",
 			"whether the capture misses packets, or sees one direction only",
-			"There is neither a NAK nor a long enough wait before. The NAK may not have been captured, or passed on another way.",
+			"There is neither a NAK nor a long enough wait before. The NAK may not have been captured, or passed on another way. Where no answer was captured at all, a wait of less than 50 ms may have ended by a NAK, an RNR NAK or the timer: nothing tells.",
 			"A capture of one direction, or one that could not keep up.",
 		},
 		{

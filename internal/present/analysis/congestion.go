@@ -151,8 +151,8 @@ func (t *Text) link(b *strings.Builder, l *pause.Link, span time.Duration) {
 // speed writes bit/s.
 func speed(bits int64) string {
 	value, unit := float64(bits), "bit/s"
-	for _, prefix := range []string{"k", "M", "G", "T"} {
-		if value < 1000 {
+	for _, prefix := range []string{"k", "M", "G", "T", "P"} {
+		if value < 999.5 { // more is written as 1000
 			break
 		}
 		value, unit = value/1000, prefix+"bit/s"

@@ -29,7 +29,7 @@ func congestion() []Code {
 		{
 			"CE-UNANSWERED", conversation.CEUnanswered, Warning, "packets were marked for congestion, and no CNP answers",
 			"whether the receiver has DCQCN (ECN) switched on for the traffic's priority; how CNPs are routed",
-			"No congestion notification packet for this queue pair came within a millisecond and an answer's time behind a marked packet, nor so shortly before that receivers leave out the next, although the capture has other packets of the receiver. It is told once until a CNP comes. The sender does not learn that it has to slow down.",
+			"No congestion notification packet for this queue pair came within a millisecond and an answer's time behind a marked packet, nor so shortly before that receivers leave out the next, although the capture has other packets of the receiver. It is told once until a CNP comes. Where one direction of the conversation was captured alone, it is told at its end, if no CNP came at all and other packets to the sender's address were captured. The sender does not learn that it has to slow down.",
 			"Congestion control that is off at the receiver, or that the device does not have (Linux rxe has none); a device that notifies by address or port and not by queue pair; CNPs that are lost, or not captured.",
 		},
 		{

@@ -89,7 +89,7 @@ func (r *Report) connectionFindings() (all []Finding) {
 }
 
 func connectionTitle(c *connect.Connection) string {
-	return c.Ends[0].Addr.String() + " and " + c.Ends[1].Addr.String()
+	return Address(c.Ends[0].Addr) + " and " + Address(c.Ends[1].Addr)
 }
 
 // alone writes the connections that have no conversation.
@@ -125,7 +125,7 @@ func (t *Text) timeline(b *strings.Builder, c *connect.Connection, width int) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		head := fmt.Sprintf("   %9s %7d  %-8s", "+"+duration(time.Duration(m.Time-c.Messages[0].Time)), m.Number, m.Attribute)
-		text := "from " + m.Src.String()
+		text := "from " + Address(m.Src)
 		if said := strings.Join(says(c, m), ", "); said != "" {
 			text += ": " + said
 		}

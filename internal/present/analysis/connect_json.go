@@ -90,7 +90,7 @@ func jsonConnectionOf(c *connect.Connection, of *conversation.Conversation) json
 	}
 	for i := range c.Ends {
 		e := &c.Ends[i]
-		end := jsonConnectionEnd{Address: e.Addr.String(), QP: e.QPN, Agreed: jsonTermsOf(e, of)}
+		end := jsonConnectionEnd{Address: Address(e.Addr), QP: e.QPN, Agreed: jsonTermsOf(e, of)}
 		if e.Known {
 			end.ID = &e.ID
 		}

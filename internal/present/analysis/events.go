@@ -8,6 +8,7 @@ import (
 	"github.com/rocecap/rocecap/internal/track/conversation"
 	"github.com/rocecap/rocecap/internal/track/pause"
 	"github.com/rocecap/rocecap/internal/track/rdmap"
+	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
 // maxEvents bounds how many events are remembered with their packets.
@@ -22,6 +23,8 @@ type Events struct {
 	pauses  map[int][]pause.Event
 	connect map[int][]connect.Event
 	count   int
+
+	mismatches []survey.Mismatch
 }
 
 // Add takes an event of a conversation.

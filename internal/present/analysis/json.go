@@ -19,9 +19,12 @@ type jsonReport struct {
 	TCP           int                `json:"tcp_packets"`
 	Pause         int                `json:"pause_frames"`
 	Other         int                `json:"other_packets"`
+	Copies        int                `json:"copies"`
 	Seen          int                `json:"conversations_seen"`
 	Evicted       int                `json:"conversations_evicted"`
 	Unlisted      int                `json:"conversations_unlisted"`
+	Unplaced      int                `json:"answers_not_followed,omitempty"`
+	Requests      int                `json:"cm_requests_evicted,omitempty"`
 	Conversations []jsonConversation `json:"conversations"`
 	Findings      []jsonFinding      `json:"findings"`
 	Rest          map[string]int     `json:"findings_of_unlisted"`
@@ -116,8 +119,8 @@ type jsonFinding struct {
 // WriteJSON writes the report as one object.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
-		Version: jsonVersion, File: r.File, Packets: r.Counts.Seen, TCP: r.Counts.TCP, Pause: r.Counts.Pause, Other: r.Counts.Other,
-		Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.unlisted,
+		Version: jsonVersion, File: r.File, Packets: r.Counts.Seen, TCP: r.Counts.TCP, Pause: r.Counts.Pause, Other: r.Counts.Other, Copies: r.Counts.Copies,
+		Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.unlisted, Unplaced: r.Unplaced, Requests: r.Requests,
 		Conversations: []jsonConversation{}, Findings: []jsonFinding{}, Rest: map[string]int{}, FlowControl: r.jsonFlowControl(), jsonStreams: r.streams.json(), jsonConnections: r.jsonConnections(),
 	}
 	if out.Messages = r.jsonMessages(); r.Messages != nil {
@@ -152,7 +155,7 @@ func jsonOf(number int, c *conversation.Conversation) jsonConversation {
 		e := &c.Ends[i]
 		d := &e.Asks
 		end := jsonEnd{
-			Address: e.Addr.String(), Packets: e.Packets, Bytes: e.Bytes, CE: e.CE, CNPs: e.CNPs, Corrupt: e.Corrupt, Mistake: e.Mistake, Unmatched: e.Strange,
+			Address: Address(e.Addr), Packets: e.Packets, Bytes: e.Bytes, CE: e.CE, CNPs: e.CNPs, Corrupt: e.Corrupt, Mistake: e.Mistake, Unmatched: e.Strange,
 			Requests: jsonRequests{
 				d.Requests, d.Payload, d.Again, d.Wasted, d.Acks, d.MostOutstanding, d.Unfinished, int64(d.ShortestTimeout), d.Dead, jsonStallsOf(&d.Stalls),
 				d.DuplicateAcks, jsonAskingOf(&d.Asking), jsonCreditsOf(&d.Credits),

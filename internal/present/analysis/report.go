@@ -17,6 +17,9 @@ type Report struct {
 	Counts  survey.Counts
 	Seen    int // conversations
 	Evicted int // of which had to be given up before their end
+	// Unplaced are the answers that were not followed, and Requests the CM requests
+	// that had to be given up, for want of room.
+	Unplaced, Requests int
 
 	// QPs and Hosts choose conversations; all when empty.
 	QPs   []uint32
@@ -34,6 +37,7 @@ type Report struct {
 	rest          map[any]rest // what those had, by kind
 	streams       streams
 	connections   connections
+	mismatches    []survey.Mismatch
 }
 
 // pass counts what is not listed.
@@ -80,6 +84,8 @@ func (r *Report) Add(c *conversation.Conversation) {
 func (r *Report) Finish(t *survey.Tracker) {
 	r.Counts, r.Span, r.pauses = t.Counts, t.Span, t.Pauses
 	r.Seen, r.Evicted = t.Conversations.Seen(), t.Conversations.Evicted()
+	r.Unplaced, r.Requests = t.Conversations.Unplaced(), t.Conversations.RequestsEvicted()
+	r.mismatches = t.Mismatches()
 	r.streams.finish(t.Streams)
 	r.connections.finish(t.Connections)
 }
@@ -119,7 +125,7 @@ func (r *Report) Findings() []Finding {
 	for i, code := range Codes() {
 		rank[code.Kind] = i
 	}
-	all := slices.Concat(r.conversationFindings(), r.connectionFindings(), r.pauseFindings(), r.streamFindings())
+	all := slices.Concat(r.conversationFindings(), r.connectionFindings(), r.pauseFindings(), r.streamFindings(), r.versionFindings())
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(rank[a.Code.Kind], rank[b.Code.Kind]), cmp.Compare(b.Tally.Count, a.Tally.Count))
 	})

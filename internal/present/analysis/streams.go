@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rocecap/rocecap/internal/track/conversation"
 	"github.com/rocecap/rocecap/internal/track/iwarp"
@@ -93,7 +92,7 @@ func (l *Events) Comments(packet int) (lines []string) {
 	for _, e := range l.connect[packet] {
 		lines = append(lines, describeConnect(e))
 	}
-	return lines
+	return append(lines, l.ofVersions(packet)...)
 }
 
 func describeStream(e rdmap.Event) string {
@@ -142,7 +141,7 @@ func (t *Text) streamParts(b *strings.Builder, r *Report) {
 func (t *Text) streamPart(b *strings.Builder, number int, c *rdmap.Connection) {
 	title := fmt.Sprintf("iWARP %d  %s and %s", number, c.Ends[0].Addr, c.Ends[1].Addr)
 	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(title))
-	fmt.Fprintf(b, "   packets %d to %d in %s; %s\n", c.First, c.Last, duration(time.Duration(c.Ended-c.Began)), setUp(c))
+	fmt.Fprintf(b, "   %s; %s\n", extent(c.First, c.Last, c.Began, c.Ended), setUp(c))
 	for i := range c.Ends {
 		t.streamEnd(b, &c.Ends[i])
 	}

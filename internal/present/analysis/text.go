@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -54,8 +55,14 @@ func (t *Text) summary(b *strings.Builder, r *Report) {
 	if rest := leftOut(r); rest != "" {
 		fmt.Fprintf(b, "not followed: %s\n", rest)
 	}
+	if n := r.Counts.Copies; n > 0 {
+		fmt.Fprintf(b, "there twice, and followed once: %s\n", count(n, "packet"))
+	}
 	if r.Evicted > 0 {
 		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(r.Evicted, "conversation"))
+	}
+	if r.Requests > 0 {
+		fmt.Fprintf(b, "given up before a reply, because too many were pending: %s\n", count(r.Requests, "CM request"))
 	}
 	if n := r.connections.evicted; n > 0 {
 		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(n, "connection"))
@@ -79,7 +86,7 @@ func leftOut(r *Report) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{r.Counts.TCP - r.streams.segments, "TCP segment"}, {r.unfollowedPauses(), "pause frame"}, {r.Counts.Other, "other packet"}} {
+	}{{r.Counts.TCP - r.Counts.CopiesTCP - r.streams.segments, "TCP segment"}, {r.unfollowedPauses(), "pause frame"}, {r.Counts.Other, "other packet"}, {r.Unplaced, "unplaced answer"}} {
 		if p.n > 0 {
 			parts = append(parts, count(p.n, p.what))
 		}
@@ -126,16 +133,24 @@ func Title(c *conversation.Conversation) string {
 	return fmt.Sprintf("%s  %s and %s", c.Service, name(&c.Ends[0]), name(&c.Ends[1]))
 }
 
+// Address writes an IP address, a GID, or a LID.
+func Address(a netip.Addr) string {
+	if lid, ok := wire.LID(a); ok {
+		return "LID " + strconv.Itoa(int(lid))
+	}
+	return a.String()
+}
+
 func name(e *conversation.End) string {
 	if !e.Known {
-		return e.Addr.String()
+		return Address(e.Addr)
 	}
-	return e.Addr.String() + " QP " + string(wire.AppendHex(nil, uint64(e.QPN), 6))
+	return Address(e.Addr) + " QP " + string(wire.AppendHex(nil, uint64(e.QPN), 6))
 }
 
 func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation, made *connect.Connection) {
 	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(fmt.Sprintf("%d  %s", number, Title(c))))
-	fmt.Fprintf(b, "   packets %d to %d in %s; %s\n", c.First, c.Last, duration(time.Duration(c.Ended-c.Began)), joined(c))
+	fmt.Fprintf(b, "   %s; %s\n", extent(c.First, c.Last, c.Began, c.Ended), joined(c))
 	if made != nil {
 		t.timeline(b, made, textWidth)
 	} else if c.AckTimeout > 0 {
@@ -144,6 +159,14 @@ func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation
 	for i := range c.Ends {
 		t.direction(b, c, i)
 	}
+}
+
+// extent says from which packet to which something goes, and for how long.
+func extent(first, last int, began, ended int64) string {
+	if first == last {
+		return "packet " + strconv.Itoa(first)
+	}
+	return fmt.Sprintf("packets %d to %d in %s", first, last, duration(time.Duration(ended-began)))
 }
 
 func joined(c *conversation.Conversation) string {
@@ -200,7 +223,11 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 }
 
 func operation(b *strings.Builder, op fmt.Stringer, o *conversation.Operation) {
-	fmt.Fprintf(b, "     %-12s %6d messages %12d B", op, o.Messages, o.Bytes)
+	messages := "messages"
+	if o.Messages == 1 {
+		messages = "message "
+	}
+	fmt.Fprintf(b, "     %-12s %6d %s %12d B", op, o.Messages, messages, o.Bytes)
 	if h := o.Latency; h != nil {
 		fmt.Fprintf(b, "  50%% in %s, 99%% in %s, all in %s", duration(h.Quantile(0.5)), duration(h.Quantile(0.99)), duration(h.Max()))
 	}
@@ -241,6 +268,9 @@ func setting(wait time.Duration) int { return max(0, bits.Len64(uint64(wait/4096
 
 // duration writes three digits that matter.
 func duration(d time.Duration) string {
+	if d < 0 { // the clock of the capture was set back
+		return "-" + duration(-d)
+	}
 	for _, unit := range []struct {
 		size time.Duration
 		name string

@@ -17,8 +17,8 @@ func (t *Text) volume(b *strings.Builder, d *conversation.Direction) {
 	w := d.Window()
 	if mean := throughput(w.Payload(), active(w)); mean > 0 {
 		fmt.Fprintf(b, "     throughput %s in %s", speed(mean), duration(active(w)))
-		if w.Len() > 1 {
-			fmt.Fprintf(b, ", at most %s in %s", speed(peak(w)), duration(w.Length()))
+		if most := peak(w); most > mean {
+			fmt.Fprintf(b, ", at most %s in %s", speed(most), duration(w.Length()))
 		}
 		b.WriteByte('\n')
 	}

@@ -53,21 +53,35 @@ const (
 )
 
 var columns = [...]column{
-	columnID: {name: "#", key: "#", width: 4, worth: 98, compare: func(a, b *Row) int { return b.ID - a.ID },
-		number: func(r *Row) string { return strconv.Itoa(r.ID) }},
-	columnService: {name: "svc", key: "V", width: 4, worth: 10, compare: func(a, b *Row) int { return strings.Compare(b.Service, a.Service) },
-		number: func(r *Row) string { return r.Service }},
+	columnID: {
+		name: "#", key: "#", width: 4, worth: 98, compare: func(a, b *Row) int { return b.ID - a.ID },
+		number: func(r *Row) string { return strconv.Itoa(r.ID) },
+	},
+	columnService: {
+		name: "svc", key: "V", width: 4, worth: 10, compare: func(a, b *Row) int { return strings.Compare(b.Service, a.Service) },
+		number: func(r *Row) string { return r.Service },
+	},
 	columnNames: {name: "from → to", key: "F", worth: 1000, compare: func(a, b *Row) int { return strings.Compare(b.From+b.To, a.From+a.To) }},
-	columnBits: {name: "bit/s", key: "B", width: 6, worth: 1000, compare: by(func(r *Row) float64 { return r.Bits }),
-		number: func(r *Row) string { return scaled(r.Bits) }},
-	{name: "pkt/s", key: "P", width: 6, worth: 20, compare: by(func(r *Row) float64 { return r.Packets }),
-		number: func(r *Row) string { return scaled(r.Packets) }},
-	{name: "msg/s", key: "M", width: 6, worth: 90, compare: by(func(r *Row) float64 { return r.Messages }),
-		number: func(r *Row) string { return scaled(r.Messages) }},
-	{name: "p50", key: "5", width: 7, worth: 30, compare: by(func(r *Row) float64 { return float64(r.P50) }),
-		number: func(r *Row) string { return latency(r.P50) }},
-	{name: "p99", key: "9", width: 7, worth: 95, compare: by(func(r *Row) float64 { return float64(r.P99) }),
-		number: func(r *Row) string { return latency(r.P99) }},
+	columnBits: {
+		name: "bit/s", key: "B", width: 6, worth: 1000, compare: by(func(r *Row) float64 { return r.Bits }),
+		number: func(r *Row) string { return scaled(r.Bits) },
+	},
+	{
+		name: "pkt/s", key: "P", width: 6, worth: 20, compare: by(func(r *Row) float64 { return r.Packets }),
+		number: func(r *Row) string { return scaled(r.Packets) },
+	},
+	{
+		name: "msg/s", key: "M", width: 6, worth: 90, compare: by(func(r *Row) float64 { return r.Messages }),
+		number: func(r *Row) string { return scaled(r.Messages) },
+	},
+	{
+		name: "p50", key: "5", width: 7, worth: 30, compare: by(func(r *Row) float64 { return float64(r.P50) }),
+		number: func(r *Row) string { return latency(r.P50) },
+	},
+	{
+		name: "p99", key: "9", width: 7, worth: 95, compare: by(func(r *Row) float64 { return float64(r.P99) }),
+		number: func(r *Row) string { return latency(r.P99) },
+	},
 	{name: "again", key: "A", width: 6, worth: 89, grade: analysis.Warning, count: func(c *rates.Counts) int { return c.Again }},
 	{name: "NAK", key: "N", width: 4, worth: 88, grade: analysis.Error, count: func(c *rates.Counts) int { return c.NAKs }},
 	{name: "RNR", key: "R", width: 4, worth: 87, grade: analysis.Warning, count: func(c *rates.Counts) int { return c.RNRs }},

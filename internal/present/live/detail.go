@@ -48,7 +48,15 @@ type detailView struct {
 }
 
 func (d *detailView) open(k key, row *Row, data *Detail) {
-	*d = detailView{key: k, row: row, data: data, colours: d.colours}
+	*d = detailView{key: k, data: data, colours: d.colours}
+	d.keep(row)
+}
+
+// keep takes the row as it is now, nil when it has ended.
+func (d *detailView) keep(row *Row) {
+	if d.row = row; row != nil {
+		d.kept = *row
+	}
 }
 
 // turn turns to a page.
@@ -56,9 +64,6 @@ func (d *detailView) turn(p part) { d.part, d.top = (p+parts)%parts, 0 }
 
 // view draws the detail in so many lines.
 func (d *detailView) view(width, height int) []string {
-	if d.row != nil {
-		d.kept = *d.row
-	}
 	lines := []string{d.head(width)}
 	rest := max(0, height-1)
 	switch {
@@ -79,6 +84,9 @@ func (d *detailView) view(width, height int) []string {
 // head says whose detail it is, and which page.
 func (d *detailView) head(width int) string {
 	name := fmt.Sprintf("#%d %s ", d.key.id, d.kept.Service)
+	if d.kept.ID == 0 {
+		return cut(name, width)
+	}
 	if d.row == nil {
 		name += "(ended) "
 	}

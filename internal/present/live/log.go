@@ -108,15 +108,20 @@ func (g *eventLog) line(f *Finding, width int, chosen bool) string {
 	return spread(g.colours.faint.Render(head)+g.colours.grades[grade].Render(text), g.colours.faint.Render(where), width)
 }
 
-// shorten makes a finding's text fit: its title is cut, what it is about is kept.
+// shorten makes a finding's text fit: its title is cut, or left out, and what it
+// is about is kept.
 func shorten(text string, width int) string {
 	at := strings.LastIndex(text, " (")
-	room := width - ansi.StringWidth(text[max(0, at):])
-	if ansi.StringWidth(text) <= width || at < 0 || room < leastTitle {
+	if ansi.StringWidth(text) <= width || at < 0 {
 		return cut(text, width)
 	}
-	return cut(text[:at], room) + text[at:]
+	title, about := text[:at], text[at:]
+	if room := width - ansi.StringWidth(about); room >= leastTitle {
+		return cut(title, room) + about
+	}
+	code, _, _ := strings.Cut(title, ": ")
+	return cut(code+about, width)
 }
 
-// leastTitle is how much of a title is worth while: a code.
-const leastTitle = 18
+// leastTitle is how much of a title with its code is worth while.
+const leastTitle = 24

@@ -155,7 +155,7 @@ func (m *Model) renew() {
 	if m.page != pageDetail {
 		return
 	}
-	m.detail.row = m.table.find(m.detail.key)
+	m.detail.keep(m.table.find(m.detail.key))
 	if d := m.hooks.Detail(m.detail.key.id, m.detail.key.end); d != nil {
 		m.detail.data = d
 	}
@@ -239,6 +239,9 @@ func (m *Model) title() []string {
 	if m.shown != nil {
 		head += "  " + m.shown.Time.Format("15:04:05")
 	}
+	if m.shown != nil && m.shown.Dropped() > 0 {
+		head += "  " + m.colours.grades[analysis.Error].Render(fmt.Sprintf("dropped %d", m.shown.Dropped()))
+	}
 	if m.paused {
 		head += "  " + m.colours.grades[analysis.Warning].Render("PAUSED")
 	}
@@ -258,7 +261,8 @@ func (m *Model) totals() string {
 	if m.shown == nil {
 		return m.colours.faint.Render("no interval has ended yet")
 	}
-	text := strings.TrimSpace(string(m.shown.Append(nil))[len("15:04:05"):])
+	text, _, _ := strings.Cut(string(m.shown.Append(nil))[len("15:04:05"):], "  dropped") // the title has that
+	text = strings.TrimSpace(text)
 	if n := m.shown.Evicted; n > 0 {
 		text += fmt.Sprintf("  evicted %d", n)
 	}

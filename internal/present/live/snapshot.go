@@ -99,8 +99,13 @@ func (s *Snapshot) Append(dst []byte) []byte {
 		name string
 		n    int
 	}{
-		{"again", s.New.Again}, {"NAK", s.New.NAKs}, {"RNR", s.New.RNRs}, {"CNP", s.New.CNPs}, {"CE", s.New.CE},
-		{"bad ICRC", s.New.BadICRC}, {"dropped in all", int(s.Dropped())},
+		{"again", s.New.Again},
+		{"NAK", s.New.NAKs},
+		{"RNR", s.New.RNRs},
+		{"CNP", s.New.CNPs},
+		{"CE", s.New.CE},
+		{"bad ICRC", s.New.BadICRC},
+		{"dropped in all", int(s.Dropped())},
 	} {
 		if c.n > 0 {
 			dst = fmt.Appendf(dst, "  %s %d", c.name, c.n)

@@ -23,16 +23,20 @@ type table struct {
 	chosen  key    // the row under the cursor; none is the first row
 	top     int    // the first row on the screen
 	most    int    // how many rows there were at most
+	full    int    // how wide the widest names are
+	short   int    // when they are brief
 	colours *palette
 	shown   [len(columns)]bool // which columns had something to show
 }
 
 // fill takes the rows of a snapshot.
 func (t *table) fill(s *Snapshot) {
-	t.rows = t.rows[:0]
+	t.rows, t.full, t.short = t.rows[:0], 0, 0
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		t.rows = append(t.rows, r)
+		t.full = max(t.full, len(r.From)+len(between)+len(r.To))
+		t.short = max(t.short, len(brief(r.From))+len(between)+len(brief(r.To)))
 		for c := range columns {
 			if of := columns[c].count; of != nil && of(&r.Total) > 0 {
 				t.shown[c] = true
@@ -121,12 +125,7 @@ const (
 
 // layout leaves out the columns of least worth until the others fit.
 func (t *table) layout(width int) (l layout) {
-	full, short := 0, 0
-	for _, r := range t.rows {
-		full = max(full, ansi.StringWidth(r.names(true)))
-		short = max(short, ansi.StringWidth(r.names(false)))
-	}
-	names := min(max(short, leastNames), fairNames)
+	names := min(max(t.short, leastNames), fairNames)
 	rest := width - 1 // the mark of the cursor
 	for c := range columns {
 		l.columns = append(l.columns, c)
@@ -141,9 +140,9 @@ func (t *table) layout(width int) (l layout) {
 		l.columns = slices.DeleteFunc(l.columns, func(c int) bool { return c == least })
 		rest += l.widths[least] + 1
 	}
-	want := max(names, short)
-	if full <= names+rest-leastSpark {
-		want, l.names = max(names, full), true
+	want := max(names, t.short)
+	if t.full <= names+rest-leastSpark {
+		want, l.names = max(names, t.full), true
 	}
 	l.share(rest, want-names)
 	return l
@@ -173,6 +172,10 @@ func (t *table) worth(c int) int {
 	}
 	return worth
 }
+
+// between stands for the arrow between two names, when columns are counted; names
+// are ASCII.
+const between = " > "
 
 // names says between whom a row's packets go.
 func (r *Row) names(full bool) string {

@@ -31,6 +31,15 @@ type Tracker struct {
 // key is a connection's two ends in a fixed order.
 type key struct{ a, b netip.AddrPort }
 
+// keyOf is the connection of a packet, and which of its directions the packet
+// belongs to.
+func keyOf(src, dst netip.AddrPort) (k key, dir int) {
+	if src.Compare(dst) > 0 {
+		return key{dst, src}, 1
+	}
+	return key{src, dst}, 0
+}
+
 // NewTracker returns a tracker that has seen nothing.
 func NewTracker(l Limits) *Tracker {
 	t := &Tracker{
@@ -77,13 +86,21 @@ func (t *Tracker) Flush() []*PDU {
 	return t.out.pdus()
 }
 
+// End ends a connection of which no more is to come, and returns the PDUs that lie
+// behind its holes, as Flush does.
+func (t *Tracker) End(src, dst netip.AddrPort) []*PDU {
+	t.out.reset(0)
+	k, _ := keyOf(src, dst)
+	if c := t.conns[k]; c != nil {
+		t.evict(c)
+	}
+	return t.out.pdus()
+}
+
 // conn returns the connection of a packet, and which of its directions the
 // packet belongs to.
 func (t *Tracker) conn(src, dst netip.AddrPort) (c *conn, dir int) {
-	k := key{src, dst}
-	if src.Compare(dst) > 0 {
-		k, dir = key{dst, src}, 1
-	}
+	k, dir := keyOf(src, dst)
 	c, ok := t.conns[k]
 	if ok {
 		c.unlink()

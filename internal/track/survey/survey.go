@@ -30,6 +30,10 @@ type Counts struct {
 	TCP   int // of which TCP's
 	Pause int // PAUSE and PFC frames
 	Other int // without RDMA headers, or cut before their end
+
+	// Copies are packets that are in the capture for the second time, and are not
+	// followed; CopiesTCP the TCP segments among them.
+	Copies, CopiesTCP int
 }
 
 func (c *Counts) add(more Counts) {
@@ -47,11 +51,15 @@ type Facts struct {
 	Segments []rdmap.Segment
 	Counts   Counts
 	Span     Span
+
+	sights   []sight // of Packets
+	segments []sight // of Segments
+	versions versions
 }
 
 // Reset forgets everything, and keeps the memory.
 func (f *Facts) Reset() {
-	*f = Facts{Packets: f.Packets[:0], Connects: f.Connects[:0], Pauses: f.Pauses[:0], Segments: f.Segments[:0]}
+	*f = Facts{Packets: f.Packets[:0], Connects: f.Connects[:0], Pauses: f.Pauses[:0], Segments: f.Segments[:0], sights: f.sights[:0], segments: f.segments[:0], versions: versions{f.versions.ways[:0]}}
 }
 
 // Read takes the facts out of a frame. Of a packet to a queue pair it returns
@@ -61,6 +69,7 @@ func (f *Facts) Read(frame *wire.Frame, at Stamp) *conversation.Packet {
 	f.Counts.Seen++
 	f.Span.note(at.Time)
 	if p := f.packet(frame, at); p != nil {
+		f.versions.note(frame, at.Number)
 		f.connect(frame, p)
 		return p
 	}
@@ -86,12 +95,13 @@ func (f *Facts) packet(frame *wire.Frame, at Stamp) *conversation.Packet {
 		f.Packets = append(f.Packets, conversation.Packet{})
 	}
 	p := &f.Packets[n]
-	p.Trust, p.Mistake = conversation.Trusted, ""
+	p.Trust, p.Mistake, p.Copy = conversation.Trusted, "", false
 	if !p.Read(frame) {
 		f.Packets = f.Packets[:n]
 		return nil
 	}
 	p.Number, p.Time = at.Number, at.Time
+	f.sights = append(f.sights, sightOf(p))
 	return p
 }
 
@@ -103,14 +113,33 @@ type Tracker struct {
 	Connections   *connect.Tracker
 	Pauses        *pause.Tracker
 	Streams       *rdmap.Tracker
+
+	copies   *copies
+	versions versions
 }
 
-// NewTracker returns a tracker that has seen nothing.
-func NewTracker() *Tracker {
+// Limits bound what a Tracker keeps.
+type Limits struct {
+	Conversations conversation.Limits
+	Connections   int // of CM
+	Streams       iwarp.Limits
+}
+
+// DefaultLimits are for a capture that is analyzed.
+func DefaultLimits() Limits {
+	return Limits{conversation.DefaultLimits(), connect.Limit, iwarp.DefaultLimits()}
+}
+
+// NewTracker returns a tracker that has seen nothing, with the default limits.
+func NewTracker() *Tracker { return NewBounded(DefaultLimits()) }
+
+// NewBounded returns a tracker that has seen nothing.
+func NewBounded(l Limits) *Tracker {
 	return &Tracker{
-		Conversations: conversation.NewTracker(conversation.DefaultLimits()), Pauses: pause.NewTracker(),
-		Connections: connect.NewTracker(connect.Limit),
-		Streams:     rdmap.NewTracker(iwarp.DefaultLimits()),
+		Conversations: conversation.NewTracker(l.Conversations), Pauses: pause.NewTracker(),
+		Connections: connect.NewTracker(l.Connections),
+		Streams:     rdmap.NewTracker(l.Streams),
+		copies:      newCopies(),
 	}
 }
 
@@ -118,24 +147,32 @@ func NewTracker() *Tracker {
 func (t *Tracker) Take(f *Facts) {
 	t.Counts.add(f.Counts)
 	t.Span.add(f.Span)
+	for _, w := range f.versions.ways {
+		t.versions.add(w)
+	}
 	pauses, connects := f.Pauses, f.Connects
 	for i := range f.Packets {
 		p := &f.Packets[i]
 		pauses = t.pause(pauses, p.Number)
 		p.Paused = t.Pauses.Clock(p.Time)
+		// Facts that are not from a frame have nothing to compare.
+		if i < len(f.sights) && p.Trust != conversation.Corrupt && t.copies.twice(&f.sights[i], p.Number, p.Time) {
+			p.Copy = true
+			t.Counts.Copies++
+		}
 		t.Conversations.Packet(p)
 		connects = t.connect(connects, p)
 	}
 	t.pause(pauses, everything)
-	t.streams(f.Segments)
+	t.streams(f)
 }
 
 // Expire ends what is silent for so long that no more is to come, so that a
-// capture that never ends keeps only what goes on. An iWARP connection could not be
-// followed any more if it went on after that, and is kept.
+// capture that never ends keeps only what goes on.
 func (t *Tracker) Expire(now int64, silence time.Duration) {
 	t.Conversations.Expire(now - int64(silence))
 	t.Connections.Expire(now, silence)
+	t.Streams.Expire(now, silence)
 }
 
 // Finish ends the capture.

@@ -2,6 +2,8 @@
 // packets in which the first of each kind showed.
 package tally
 
+import "slices"
+
 // firstKept is how many packets are remembered of a kind.
 const firstKept = 3
 
@@ -43,6 +45,27 @@ func (l *List[K]) Add(kind K, packet, n int) {
 	}
 	*l = append(*l, Entry[K]{Kind: kind})
 	(*l)[len(*l)-1].Add(packet, n)
+}
+
+// Join counts what another list has, which was found elsewhere.
+func (l *List[K]) Join(other List[K]) {
+	for _, e := range other {
+		to := slices.IndexFunc(*l, func(known Entry[K]) bool { return known.Kind == e.Kind })
+		if to < 0 {
+			*l = append(*l, e)
+			continue
+		}
+		(*l)[to].join(&e.Tally)
+	}
+}
+
+// join keeps the first packets of both.
+func (t *Tally) join(other *Tally) {
+	first := slices.Concat(t.First(), other.First())
+	slices.Sort(first)
+	t.Count += other.Count
+	t.Packets += other.Packets
+	copy(t.first[:], first)
 }
 
 // Of returns the tally of a kind, an empty one when nothing was found.
