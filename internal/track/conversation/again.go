@@ -379,9 +379,12 @@ func (d *Direction) begins(s stray) {
 	waited := time.Duration(s.because.waited)
 	d.clock(&s)
 	back := Event{Kind: kind, Packet: s.packet, Cause: s.because.sign.packet, PSN: start, N: d.frontier.Diff(start), Waited: waited}
-	if s.certain || kind == RetransmitNak {
+	switch {
+	case kind == RetransmitTimeout && d.answers.mean == 0 && waited < unheard:
+		d.suspect(back)
+	case s.certain || kind == RetransmitNak:
 		d.tell(back)
-	} else {
+	default:
 		d.judge(back, d.now)
 	}
 	switch {

@@ -35,7 +35,11 @@ func (d *Direction) response(p *Packet) {
 	if !d.begun {
 		return
 	}
+	d.heard = true
 	d.now = p.Time
+	if len(d.suspects) > 0 && d.answers.mean > 0 {
+		d.convict(len(d.suspects))
+	}
 	d.sure(p.Time)
 	d.age(p.Time)
 	if p.Syndrome.Kind() == wire.Ack {
@@ -51,6 +55,20 @@ func (d *Direction) response(p *Packet) {
 		d.respond(p)
 	}
 	d.window.note(p.Time, &d.messages.volume)
+}
+
+// refusedUnseen tells of a NAK to a request that the capture does not have, or that
+// may be one of several.
+func (d *Direction) refusedUnseen(p *Packet) {
+	switch s := p.Syndrome; {
+	case p.Opcode.Operation() != wire.OpAcknowledge || s.Kind() == wire.Ack && s.Defined():
+	case !s.Defined():
+		d.tell(Event{Kind: NakOther, Packet: p.Number, PSN: p.PSN, N: 1})
+	case s.Kind() == wire.RNRNak:
+		d.tell(Event{Kind: RNRNak, Packet: p.Number, PSN: p.PSN, N: 1, Waited: s.RNRTimer()})
+	default:
+		d.tell(Event{Kind: nakKinds[s.Code()], Packet: p.Number, PSN: p.PSN, N: 1})
+	}
 }
 
 func (d *Direction) acknowledge(p *Packet) {
@@ -88,15 +106,17 @@ func (d *Direction) positive(p *Packet) {
 	d.complete(p.PSN.Add(1), p)
 }
 
+// nakKinds are the NAKs that are defined.
+var nakKinds = [...]Kind{
+	wire.NakPSNSequence: NakSequence, wire.NakInvalidRequest: NakInvalid, wire.NakRemoteAccess: NakAccess,
+	wire.NakRemoteOperation: NakOperation, wire.NakInvalidRDRequest: NakOther,
+}
+
 func (d *Direction) negative(p *Packet, code uint8) {
-	kinds := [...]Kind{
-		wire.NakPSNSequence: NakSequence, wire.NakInvalidRequest: NakInvalid, wire.NakRemoteAccess: NakAccess,
-		wire.NakRemoteOperation: NakOperation, wire.NakInvalidRDRequest: NakOther,
-	}
 	d.advance(p.PSN, p)
 	d.complete(p.PSN, p)
 	d.Pace.note(p)
-	d.tell(Event{Kind: kinds[code], Packet: p.Number, PSN: p.PSN, N: 1})
+	d.tell(Event{Kind: nakKinds[code], Packet: p.Number, PSN: p.PSN, N: 1})
 	if code != wire.NakPSNSequence {
 		d.Dead = true
 		d.refuse(p)
@@ -286,6 +306,10 @@ func (d *Direction) respond(p *Packet) {
 		d.learn(p.Payload)
 	}
 	m := d.messages.covering(p.PSN)
+	if m == nil || m.cut() {
+		d.stretch(p.PSN.Add(1), place == wire.PlaceLast || place == wire.PlaceOnly)
+		m = d.messages.covering(p.PSN)
+	}
 	if m == nil && place == wire.PlaceLast {
 		d.inferBy(p.PSN)
 		m = d.messages.covering(p.PSN)
@@ -334,7 +358,7 @@ func (d *Direction) track(m *message, first bool, p *Packet) {
 		m.heard = m.next
 		d.messages.volume.payload += int64(p.Payload)
 	}
-	if m.next != m.end {
+	if m.next != m.end || m.cut() {
 		return
 	}
 	m.answered, m.answer = true, p.Time

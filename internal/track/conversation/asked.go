@@ -35,7 +35,7 @@ const atomicBytes = 8
 
 // take counts a request packet that was not seen before.
 func (a *Asked) take(p *Packet, op Op, info *wire.OpcodeInfo) {
-	if begins(info.Place) && op != Send {
+	if begins(info.Place) && op != Send && !p.Unsized {
 		a.touch(p, op)
 	}
 	if !ends(info.Place) {

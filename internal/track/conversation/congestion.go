@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/track/latency"
@@ -114,10 +115,35 @@ func (h *half) overdue(p *Packet) {
 	h.sender().Asks.tell(Event{Kind: CEUnanswered, Packet: g.due.packet, PSN: g.due.psn, N: 1, Waited: time.Duration(waited)})
 }
 
+// maxReached bounds how many addresses are known to be reached.
+const maxReached = 1 << 14
+
+// reach notes that something goes to an address; lost says that it is a CNP which
+// belongs to nothing that is known.
+func (t *Tracker) reach(to netip.Addr, lost bool) {
+	if before, known := t.reached[to]; known && (before || !lost) || !known && len(t.reached) == maxReached {
+		return
+	}
+	t.reached[to] = lost
+}
+
+// silence tells at the end of a conversation of one direction that no CNP came at
+// all, although the capture has what goes to the sender of the marked packets. With
+// both directions it is known for how long a CNP was missing.
+func (t *Tracker) silence(c *Conversation) {
+	e := &c.Ends[0]
+	g := &e.Congestion
+	if lost, reached := t.reached[e.Addr]; c.Joined != NotJoined || g.Notified > 0 || !g.due.set || !reached || lost {
+		return
+	}
+	e.Asks.tell(Event{Kind: CEUnanswered, Packet: g.due.packet, PSN: g.due.psn, N: 1, Waited: time.Duration(c.Ended - g.due.time)})
+}
+
 // notify takes a CNP.
 func (t *Tracker) notify(h *half, p *Packet) {
 	slowed := t.slowed(h)
 	if slowed == nil {
+		t.reach(h.key.dst, true)
 		return
 	}
 	g := &slowed.Congestion
@@ -141,19 +167,12 @@ func (t *Tracker) notify(h *half, p *Packet) {
 // slowed is the end that a CNP speaks to, as far as its own packets are known.
 // Before the directions are joined, that is the only stream the other way that
 // waits for one; nil when there are several.
-func (t *Tracker) slowed(h *half) (found *End) {
+func (t *Tracker) slowed(h *half) *End {
 	if h.conversation.Joined != NotJoined {
 		return h.receiver()
 	}
-	for _, other := range t.waiting[pair{h.key.dst, h.key.src}] {
-		e := other.sender()
-		if !e.Congestion.waiting {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = e
+	if other := t.notified(pair{h.key.dst, h.key.src}); other != nil {
+		return other.sender()
 	}
-	return found
+	return nil
 }

@@ -54,9 +54,10 @@ type Conversation struct {
 	Evicted bool
 	Ends    [2]End
 
-	held         int // bytes, when it was weighed last
-	halves       [2]*half
-	newer, older *Conversation // in the order of their last packets
+	held      int // bytes, when it was weighed last
+	halves    [2]*half
+	answering bool // nothing of it asks for anything so far
+	beside    [orders]neighbours
 }
 
 // half is the packets that one end sends: a stream to one queue pair.
@@ -64,7 +65,7 @@ type half struct {
 	conversation *Conversation
 	end          int // which of the ends sends it
 	key          key
-	waiting      bool // it is among those that wait for their other half
+	place
 }
 
 // key is what the packets of a half have in common.

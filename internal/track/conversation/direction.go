@@ -11,62 +11,66 @@ import (
 // Direction is what one end asks for, and how the other answers. Its exported
 // fields are results.
 type Direction struct {
-	Requests      int   // request packets
-	Payload       int64 // their bytes, also of what was sent again
-	Frames        int64 // bytes of the whole frames
 	Again         int   // request packets that were sent again
 	Wasted        int64 // bytes of those that had been seen before
-	Acks          int   // positive acknowledgements, also responses
-	Responses     int   // of which responses to READs, atomics and the like
 	OutOfSequence int   // requests behind a hole
 	DuplicateReqs int   // requests that were seen before
 	DuplicateAcks int   // acknowledgements of what was acknowledged
-	Asking        Asking
-	Credits       Credits
-	Operations    [Ops]Operation
-	Tallies       Tallies
-	Stalls        Stalls
+	Unfinished    int   // messages that were open at the end
 	// ShortestTimeout is the shortest time without progress after which the
 	// requester tried again; the local ACK timeout is not longer.
 	ShortestTimeout time.Duration
-	MostOutstanding int  // messages at a time
-	Unfinished      int  // messages that were open at the end
-	Dead            bool // the last NAK was a fatal one
-	Pace            Pace
+	Tallies         Tallies
+	Operations      [Ops]Operation
 	Terms           Terms
+	Pace            Pace
 
-	report   func(Event)
-	ended    func(*message)
+	// What nearly every packet changes is together, also below.
+	Requests        int   // request packets
+	Payload         int64 // their bytes, also of what was sent again
+	Frames          int64 // bytes of the whole frames
+	Acks            int   // positive acknowledgements, also responses
+	Responses       int   // of which responses to READs, atomics and the like
+	MostOutstanding int   // messages at a time
+	Dead            bool  // the last NAK was a fatal one
+	Asking          Asking
+	Credits         Credits
+	Stalls          Stalls
+
 	reliable bool
 	begun    bool
-	leading  bool     // nothing was acknowledged yet
-	origin   wire.PSN // then: the lowest that was sent
-	frontier wire.PSN // one past the highest that was sent
-	cursor   wire.PSN // one past what was sent last: behind the frontier while the requester sends again
-	acked    wire.PSN // the responder has received what is before
-	since    int64    // since when there was no progress, while something is outstanding
-	mtu      int      // 0: not known
+	heard    bool       // the other end has answered
+	leading  bool       // nothing was acknowledged yet
+	origin   wire.PSN   // then: the lowest that was sent
+	frontier wire.PSN   // one past the highest that was sent
+	cursor   wire.PSN   // one past what was sent last: behind the frontier while the requester sends again
+	acked    wire.PSN   // the responder has received what is before
+	since    int64      // since when there was no progress, while something is outstanding
+	now      int64      // when the last packet came
+	mtu      int        // 0: not known
+	other    *Direction // what the other end asks for
+	report   func(Event)
+	ended    func(*message)
 	holes    holes
 	messages messages
 	window   Window
-	old      stray
-	run      run
-	naks     signs // of PSN sequence errors
-	lateOnes signs // requests that came late
-	rnr      sign
-	implied  sign
-	corrupt  []wire.PSN // of the last corrupt requests
-	ahead    sign       // an acknowledgement of what was not seen
-	answers  answerTimes
-	singles  []candidate
-	doubt    doubt
 	rules    rules
 	count    count
 	past     past
-	refusals refusals
-	other    *Direction // what the other end asks for
+	answers  answerTimes
+	singles  []candidate
+	doubt    doubt
+	suspects []Event // that may be timeouts
+	rnr      sign
+	implied  sign
+	ahead    sign // an acknowledgement of what was not seen
 	keeping  keeping
-	now      int64 // when the last packet came
+	run      run
+	old      stray
+	corrupt  []wire.PSN // of the last corrupt requests
+	refusals refusals
+	naks     signs // of PSN sequence errors
+	lateOnes signs // requests that came late
 }
 
 // Operation is what is known of the messages of one kind.
@@ -153,6 +157,7 @@ func (d *Direction) request(p *Packet) {
 		d.begin(d.start(p))
 	}
 	d.infer(p)
+	d.stretch(p.PSN, true)
 	n, sized := p.span(d.mtu)
 	if d.old.set {
 		d.settle(p)
@@ -191,7 +196,7 @@ func (d *Direction) learn(mtu int) {
 	open := d.messages.open()
 	for i := range open {
 		m := &open[i]
-		if !m.unsized {
+		if !m.unsized || m.cut() {
 			continue
 		}
 		end := m.first.Add(packets(uint32(m.bytes), mtu))
@@ -232,6 +237,23 @@ func (d *Direction) fit(m *message, end wire.PSN) {
 			return
 		}
 	}
+}
+
+// stretch gives the last READ the PSNs before another when its length was not
+// captured: those up to the next request, or to the response that ends it.
+func (d *Direction) stretch(to wire.PSN, ends bool) {
+	open := d.messages.open()
+	if len(open) == 0 {
+		return
+	}
+	m := &open[len(open)-1]
+	if !m.cut() || m.end != d.frontier || to.Less(m.end) || to.Diff(m.first) > maxSpan {
+		return
+	}
+	if d.cursor == d.frontier {
+		d.cursor = to
+	}
+	m.end, d.frontier, m.unsized = to, to, !ends
 }
 
 // forward takes a request that is beyond all others.
@@ -352,6 +374,7 @@ func (d *Direction) end() {
 		d.settle(nil)
 	}
 	d.confirm(len(d.singles))
+	d.convict(len(d.suspects))
 	for _, h := range d.holes {
 		d.judgeUnfilled(h)
 	}

@@ -1,62 +1,12 @@
 package conversation
 
 import (
-	"slices"
-
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// wait makes a half be compared with answers that belong to none yet.
-func (t *Tracker) wait(h *half) {
-	if h.waiting {
-		return
-	}
-	h.waiting = true
-	at := pair{h.key.src, h.key.dst}
-	list := append(t.waiting[at], h)
-	if len(list) > maxWaiting {
-		list[0].waiting = false
-		list = slices.Delete(list, 0, 1)
-	}
-	t.waiting[at] = list
-}
-
-func (t *Tracker) stopWaiting(h *half) {
-	if !h.waiting {
-		return
-	}
-	h.waiting = false
-	at := pair{h.key.src, h.key.dst}
-	list := t.waiting[at]
-	if i := slices.Index(list, h); i >= 0 {
-		list = slices.Delete(list, i, i+1)
-	}
-	if len(list) == 0 {
-		delete(t.waiting, at)
-		return
-	}
-	t.waiting[at] = list
-}
-
-// asker finds the one half that an answer of a stream can be to: it goes the
-// other way, and has a request of that PSN outstanding. When there are several,
-// it is none: a later answer may tell.
-func (t *Tracker) asker(answers key, p *Packet) (found *half) {
-	for _, other := range t.waiting[pair{answers.dst, answers.src}] {
-		if other.key == answers || !other.sender().Asks.outstanding(p) {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = other
-	}
-	return found
-}
-
 // join makes a stream that is known the other half of what its answer is to.
 func (t *Tracker) join(h *half, p *Packet) bool {
-	found := t.asker(h.key, p)
+	found := t.asker(h.key, p.PSN)
 	if found == nil {
 		return false
 	}
@@ -72,14 +22,15 @@ func (t *Tracker) attach(p *Packet) *half {
 		return nil
 	}
 	k := keyOf(p)
-	found := t.asker(k, p)
+	found := t.asker(k, p.PSN)
 	if found == nil {
 		return nil
 	}
 	t.stopWaiting(found)
 	c := found.conversation
 	h := &half{conversation: c, end: 1 - found.end, key: k}
-	c.halves[h.end], t.halves[k] = h, h
+	c.halves[h.end] = h
+	t.keep(h)
 	c.Ends[found.end].QPN, c.Ends[found.end].Known = k.qpn, true
 	c.Joined = ByAgreement
 	return h
@@ -89,14 +40,17 @@ func (t *Tracker) attach(p *Packet) *half {
 // speak of: the capture began in between, or the first ones were lost.
 const leadIn = 128
 
-// outstanding reports whether an answer can be to one of the requests that are
-// not answered yet.
-func (d *Direction) outstanding(p *Packet) bool {
-	from := d.acked
+// outstanding is the PSNs, the first and how many, that an answer to one of the
+// requests that are not answered yet can carry.
+func (d *Direction) outstanding() (from wire.PSN, n int) {
+	if !d.begun {
+		return 0, 0
+	}
+	from = d.acked
 	if d.leading {
 		from = from.Add(-leadIn)
 	}
-	return d.begun && p.PSN.InRange(from, max(0, d.furthest().Diff(from)))
+	return from, max(0, d.furthest().Diff(from))
 }
 
 // furthest is one past the last PSN that what was sent can have taken: that of
@@ -119,17 +73,19 @@ func (t *Tracker) unite(a, b *half, why Joined) {
 	c, gone := a.conversation, b.conversation
 	t.stopWaiting(a)
 	t.stopWaiting(b)
-	t.unlink(gone)
-	t.open--
+	t.remove(gone)
 	t.seen--
+	t.asks(c)
 	c.held += gone.held
 	// What b's end has sent it sends as the other end of c.
 	from, to := gone.Ends[b.end], &c.Ends[1-a.end]
 	from.QPN, from.Known = to.QPN, true
+	from.Asks.Tallies.Join(to.Asks.Tallies)
 	*to = from
 	t.listen(c)
 	own := &c.Ends[a.end]
 	own.QPN, own.Known = b.key.qpn, true
+	own.Asks.Tallies.Join(gone.Ends[1-b.end].Asks.Tallies)
 	b.conversation, b.end = c, 1-a.end
 	c.halves[b.end] = b
 	if t.United != nil {
@@ -142,22 +98,54 @@ func (t *Tracker) unite(a, b *half, why Joined) {
 	}
 }
 
+// requests are the CM REQs that have no reply yet, in a ring that begins with the
+// oldest.
+type requests struct {
+	by   map[commID]*request
+	ring request
+	gone int // that were given up
+}
+
+type request struct {
+	id           commID
+	exchange     *Exchange
+	newer, older *request
+}
+
+// add takes a REQ, or one that comes again; the oldest makes room for it.
+func (r *requests) add(id commID, e *Exchange, limit int) {
+	if again := r.take(id); again == nil && len(r.by) >= limit {
+		r.take(r.ring.newer.id)
+		r.gone++
+	}
+	newest := &request{id, e, &r.ring, r.ring.older}
+	newest.older.newer, r.ring.older = newest, newest
+	r.by[id] = newest
+}
+
+func (r *requests) take(id commID) *Exchange {
+	found := r.by[id]
+	if found == nil {
+		return nil
+	}
+	delete(r.by, id)
+	found.older.newer, found.newer.older = found.newer, found.older
+	return found.exchange
+}
+
+// RequestsEvicted is how many CM requests had to be given up before a reply.
+func (t *Tracker) RequestsEvicted() int { return t.pending.gone }
+
 // exchange learns from a CM REQ or REP which queue pairs belong together.
 func (t *Tracker) exchange(p *Packet) {
 	e := p.CM
 	if !e.Reply {
-		if len(t.pending) >= t.limits.Pending {
-			clear(t.pending)
-		}
-		t.pending[commID{p.Src, e.ID}] = e
+		t.pending.add(commID{p.Src, e.ID}, e, t.limits.Pending)
 		return
 	}
-	req := t.pending[commID{p.Dst, e.RemoteID}]
-	if req == nil {
-		return
+	if req := t.pending.take(commID{p.Dst, e.RemoteID}); req != nil {
+		t.connect(key{p.Dst, p.Src, e.QPN}, key{p.Src, p.Dst, req.QPN}, req, p)
 	}
-	delete(t.pending, commID{p.Dst, e.RemoteID})
-	t.connect(key{p.Dst, p.Src, e.QPN}, key{p.Src, p.Dst, req.QPN}, req, p)
 }
 
 // connect begins the conversation of a connection. What there was between the

@@ -38,8 +38,8 @@ func (t *Tracker) weigh(c *Conversation) {
 	for i := range c.Ends {
 		c.Ends[i].Asks.thin()
 	}
-	for t.hold(c); t.held > t.limits.Bytes && t.oldest != c; {
-		t.evict()
+	for t.hold(c); t.held > t.limits.Bytes && t.silent.oldest != c; {
+		t.evict(t.silent.oldest)
 	}
 }
 
@@ -59,11 +59,11 @@ func (d *Direction) thin() {
 	d.messages.list, d.messages.head = slices.Clone(d.messages.open()), 0
 }
 
-// evict gives up the conversation that was silent longest.
-func (t *Tracker) evict() {
-	t.oldest.Evicted = true
+// evict gives up a conversation.
+func (t *Tracker) evict(c *Conversation) {
+	c.Evicted = true
 	t.evicted++
-	t.close(t.oldest)
+	t.close(c)
 }
 
 func (d *Direction) held() int {

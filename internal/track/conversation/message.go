@@ -49,7 +49,7 @@ type message struct {
 	op         Op
 	headed     bool // its first packet was seen
 	tailed     bool // its last packet was seen
-	unsized    bool // a READ whose span is not known, for want of the path MTU
+	unsized    bool // a READ whose span is not known, for want of the path MTU or of its length
 	again      bool // some of it was sent again
 	partial    bool // some of it was not captured
 	untimed    bool // when it was complete is not known
@@ -69,6 +69,10 @@ type message struct {
 	answer   int64 // when the last of it was seen, 0 for never
 	facts
 }
+
+// cut reports whether it is a READ whose length was not captured. One of no bytes
+// has a span that is known.
+func (m *message) cut() bool { return m.unsized && m.bytes == 0 }
 
 // maxOpen bounds how many messages of a direction are followed at a time; the
 // oldest is given up when there are more.
@@ -188,6 +192,10 @@ func (l *messages) insert(i int, m message) {
 	if l.head > 0 && len(l.list) == cap(l.list) {
 		l.list = append(l.list[:0], l.list[l.head:]...)
 		l.head = 0
+	}
+	if i == len(l.open()) {
+		l.list = append(l.list, m)
+		return
 	}
 	l.list = append(l.list, message{})
 	open := l.open()

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net/netip"
 	"time"
 
@@ -42,6 +43,17 @@ type Packet struct {
 	QKey     uint32 // of a DETH
 	Mistake  string // Mistaken: which
 	WireLen  int    // of the whole frame
+
+	// What tells a packet that is in the capture twice from one that was sent again.
+	IPID uint16 // the identification of an IPv4 header
+	Hops uint8  // the time to live, or hop limit
+	ICRC uint32 // as it is in the packet, 0 when that is cut before it
+	// Copy says that the packet is in the capture once more: it was sent once.
+	Copy bool
+
+	// Unsized says that the capture was cut before the end of the RETH, so that the
+	// DMA length is not known.
+	Unsized bool
 
 	CM *Exchange // what a CM message says, nil in other packets
 }
@@ -107,6 +119,8 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 	if h := headers.immdt; h != nil {
 		p.Immediate = h.Data()
 	}
+	p.IPID, p.Hops, p.ICRC = headers.id, headers.hops, headers.icrc
+	p.Unsized = headers.unsized
 	p.AckReq = bth.AckReq()
 	p.PadWrong, p.PadSet = padOf(f, p.Opcode.Info().Place), headers.padSet
 	p.CM = headers.exchange
@@ -126,16 +140,21 @@ type reader struct {
 	ieth     wire.IETH
 	immdt    wire.ImmDt
 	exchange *Exchange
+	icrc     uint32
+	id       uint16
+	hops     uint8
 	padSet   bool
+	unsized  bool
 }
 
 func (r *reader) look(f *wire.Frame, h wire.Header) {
 	switch h.ID {
-	case wire.HdrEthernet, wire.HdrUDP, wire.HdrPayload, wire.HdrICRC, wire.HdrTrailer:
+	case wire.HdrEthernet, wire.HdrUDP, wire.HdrPayload, wire.HdrTrailer:
 		return // nearly every frame has these, and they tell nothing here
 	}
 	b := f.Whole(h)
 	if b == nil {
+		r.unsized = r.unsized || h.ID == wire.HdrRETH
 		return
 	}
 	switch h.ID {
@@ -143,14 +162,17 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 		ip := wire.IPv4Header(b)
 		r.dscp = ip.DSCP()
 		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
+		r.id, r.hops = ip.ID(), ip.TTL()
 	case wire.HdrIPv6:
 		ip := wire.IPv6Header(b)
 		r.dscp = ip.DSCP()
 		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
+		r.id, r.hops = 0, ip.HopLimit()
 	case wire.HdrGRH:
 		grh := wire.GRH(b)
 		r.dscp = grh.TClass() >> 2
 		r.src, r.dst, r.ce = grh.SGID().Unmap(), grh.DGID().Unmap(), grh.ECN() == wire.ECNCE
+		r.id, r.hops = 0, grh.HopLimit()
 	case wire.HdrLRH:
 		// A GRH behind it has the better address.
 		r.src, r.dst = f.Addresses()
@@ -168,6 +190,8 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 		r.ieth = b
 	case wire.HdrImmDt:
 		r.immdt = b
+	case wire.HdrICRC:
+		r.icrc = binary.BigEndian.Uint32(b)
 	case wire.HdrPad:
 		r.padSet = len(bytes.Trim(b, "\x00")) > 0
 	case wire.HdrCMReq, wire.HdrCMRep:
@@ -207,10 +231,14 @@ func padOf(f *wire.Frame, place wire.Place) bool {
 // packets, at least one (IBTA vol. 1, 9.7.2 and 9.7.5.1.3). Without a known
 // path MTU, 0, that of a READ is known only if it fits into the smallest.
 func (p *Packet) span(mtu int) (n int, known bool) {
-	if p.Opcode.Operation() != wire.OpReadRequest || p.DMALen <= minMTU {
+	switch {
+	case p.Opcode.Operation() != wire.OpReadRequest:
 		return 1, true
-	}
-	if mtu == 0 {
+	case p.Unsized:
+		return 1, false
+	case p.DMALen <= minMTU:
+		return 1, true
+	case mtu == 0:
 		return 1, false
 	}
 	return packets(p.DMALen, mtu), true

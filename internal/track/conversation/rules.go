@@ -145,7 +145,7 @@ func (d *Direction) order(p *Packet, n int) {
 		d.tell(Event{Kind: OpcodeOrder, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
 	if begins {
-		r.sized, r.length, r.bytes = true, p.DMALen, 0
+		r.sized, r.length, r.bytes = !p.Unsized, p.DMALen, 0
 	} else if !known || broken {
 		r.sized = false
 	}

@@ -25,10 +25,6 @@ func DefaultLimits() Limits {
 // use for another conversation: no requester has so many packets under way.
 const maxJump = 1 << 16
 
-// maxWaiting bounds how many streams between two addresses are compared with an
-// answer that belongs to none yet.
-const maxWaiting = 64
-
 // Tracker takes the packets of a capture and knows its conversations.
 type Tracker struct {
 	// Closed is called with each conversation that is over: its number is used
@@ -49,25 +45,19 @@ type Tracker struct {
 
 	limits  Limits
 	halves  map[key]*half
-	waiting map[pair][]*half
-	pending map[commID]*Exchange
-	newest  *Conversation
-	oldest  *Conversation
+	waiting map[pair]*crowd
+	pending requests
+	silent  order // all that are open
+	aside   order // of which those that are answers alone so far
 	open    int
 	seen    int
 	evicted int
-	held    int            // bytes, beside a fixed part of each conversation
-	recent  [recents]*half // the last one of each few queue pair numbers
-	message Message        // what Message is called with
+	strange int                 // answers that were not followed
+	held    int                 // bytes, beside a fixed part of each conversation
+	reached map[netip.Addr]bool // where something went; true where a CNP did that belongs to nothing that is known
+	recent  recent
+	message Message // what Message is called with
 }
-
-// recents is how many streams are found without the map.
-const recents = 256
-
-// slot is where a stream may be found without the map. A multiplication spreads
-// the numbers, because the two queue pairs of a conversation are often alike in
-// their low bits.
-func slot(qpn uint32) uint32 { return qpn * 0x9e3779b1 >> 24 }
 
 // pair is two addresses, in one order.
 type pair struct{ src, dst netip.Addr }
@@ -80,10 +70,14 @@ type commID struct {
 
 // NewTracker returns a tracker that has seen nothing.
 func NewTracker(limits Limits) *Tracker {
-	return &Tracker{
+	t := &Tracker{
 		limits: limits, halves: make(map[key]*half),
-		waiting: make(map[pair][]*half), pending: make(map[commID]*Exchange),
+		waiting: make(map[pair]*crowd), pending: requests{by: make(map[commID]*request)},
+		aside: order{which: 1}, reached: make(map[netip.Addr]bool),
 	}
+	t.recent.make(minRecent)
+	t.pending.ring.newer, t.pending.ring.older = &t.pending.ring, &t.pending.ring
+	return t
 }
 
 // Evicted is how many conversations had to be given up.
@@ -94,12 +88,16 @@ func (t *Tracker) Seen() int { return t.seen }
 
 // Packet takes the next packet of the capture.
 func (t *Tracker) Packet(p *Packet) {
-	if p.CM != nil {
+	if p.CM != nil && !p.Copy {
 		t.exchange(p)
 	}
 	h := t.find(p)
 	if h == nil && p.Trust == Corrupt {
 		return // who knows whose it is
+	}
+	if p.Copy {
+		h.copied(p)
+		return
 	}
 	if h != nil && p.restarts(&h.sender().Asks) {
 		t.close(h.conversation)
@@ -109,9 +107,13 @@ func (t *Tracker) Packet(p *Packet) {
 		h = t.attach(p)
 	}
 	if h == nil {
+		if !t.admits(p) {
+			t.strange++
+			return
+		}
 		h = t.begin(keyOf(p), p.Opcode.Info().Service, p)
 	}
-	t.recent[slot(p.DestQP)] = h
+	t.recent.note(h)
 	t.count(h, p)
 	t.follow(h, p)
 	if t.Placed != nil {
@@ -126,6 +128,9 @@ func (t *Tracker) follow(h *half, p *Packet) {
 		return
 	}
 	h.passes(p)
+	if p.CE {
+		h.expectCNP()
+	}
 	info := p.Opcode.Info()
 	switch info.Service {
 	case wire.CNP:
@@ -145,6 +150,7 @@ func (t *Tracker) follow(h *half, p *Packet) {
 			t.request(h, p)
 		}
 	case wire.UD:
+		t.asks(h.conversation)
 		h.sender().Asks.datagram(p)
 	}
 }
@@ -186,10 +192,7 @@ func (t *Tracker) count(h *half, p *Packet) {
 		from.Asks.header(p)
 		from.Asks.remains(p)
 	}
-	if c != t.newest {
-		t.unlink(c)
-		t.link(c)
-	}
+	t.renew(c)
 	if from.Packets%weighEvery == 0 {
 		t.weigh(c)
 	}
@@ -207,12 +210,11 @@ func keyOf(p *Packet) key { return key{p.Src, p.Dst, p.DestQP} }
 // find returns the stream of a packet. The first packet of a stream may be a
 // congestion notification, which does not tell the service.
 func (t *Tracker) find(p *Packet) *half {
-	h, k := t.recent[slot(p.DestQP)], keyOf(p)
-	if h == nil || h.key != k {
-		h = t.halves[k]
-	}
+	h := t.recent.find(p)
 	if h == nil {
-		return nil
+		if h = t.halves[keyOf(p)]; h == nil {
+			return nil
+		}
 	}
 	if s := p.Opcode.Info().Service; h.conversation.Service == wire.CNP && s != wire.CNP {
 		h.conversation.serve(s)
@@ -247,10 +249,12 @@ func (t *Tracker) begin(k key, service wire.Service, p *Packet) *half {
 	c.Ends[0].Asks.window.few, c.Ends[1].Asks.window.few = t.seen > richOnes, t.seen > richOnes
 	h := &half{conversation: c, key: k}
 	c.halves[0] = h
-	t.halves[k] = h
-	t.link(c)
-	if t.open++; t.open > t.limits.Conversations {
-		t.evict()
+	t.keep(h)
+	t.reach(k.dst, false)
+	c.answering = answers(p)
+	t.add(c)
+	if t.open > t.limits.Conversations {
+		t.evict(t.leaver())
 	}
 	return h
 }
@@ -279,13 +283,11 @@ func (t *Tracker) close(c *Conversation) {
 		}
 		t.stopWaiting(h)
 		delete(t.halves, h.key)
-		if last := &t.recent[slot(h.key.qpn)]; *last == h {
-			*last = nil
-		}
+		t.recent.forget(h)
 	}
-	t.unlink(c)
-	t.open--
+	t.remove(c)
 	t.held -= c.held
+	t.silence(c)
 	c.close()
 	if t.Closed != nil {
 		t.Closed(c)
@@ -294,37 +296,13 @@ func (t *Tracker) close(c *Conversation) {
 
 // Finish ends the capture: every conversation is over.
 func (t *Tracker) Finish() {
-	for t.oldest != nil {
-		t.close(t.oldest)
+	for t.silent.oldest != nil {
+		t.close(t.silent.oldest)
 	}
-}
-
-func (t *Tracker) link(c *Conversation) {
-	c.older, c.newer = t.newest, nil
-	if t.newest != nil {
-		t.newest.newer = c
-	}
-	t.newest = c
-	if t.oldest == nil {
-		t.oldest = c
-	}
-}
-
-func (t *Tracker) unlink(c *Conversation) {
-	if c.older != nil {
-		c.older.newer = c.newer
-	} else {
-		t.oldest = c.newer
-	}
-	if c.newer != nil {
-		c.newer.older = c.older
-	} else {
-		t.newest = c.older
-	}
-	c.older, c.newer = nil, nil
 }
 
 func (t *Tracker) request(h *half, p *Packet) {
+	t.asks(h.conversation)
 	asks := &h.sender().Asks
 	if asks.begun && !asks.near(p.PSN) {
 		h.sender().Strange++
@@ -341,11 +319,15 @@ func (t *Tracker) request(h *half, p *Packet) {
 func (t *Tracker) response(h *half, p *Packet) {
 	if h.conversation.Joined == NotJoined && !t.join(h, p) {
 		h.sender().Strange++
+		h.receiver().Asks.refusedUnseen(p)
 		return
 	}
 	asks := &h.receiver().Asks
 	if !asks.begun || !asks.near(p.PSN) {
 		h.sender().Strange++
+		if !asks.begun {
+			asks.refusedUnseen(p)
+		}
 		return
 	}
 	h.conversation.Agreements++

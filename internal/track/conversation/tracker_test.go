@@ -257,14 +257,14 @@ func TestTheOldestConversationMakesRoom(t *testing.T) {
 			t.Fatalf("%d streams are kept", len(s.track.halves))
 		}
 	}
-	if got := len(s.track.waiting[pair{alice, bob}]); got > maxWaiting {
+	if got := s.track.waiting[pair{alice, bob}].halves; got != 100 {
 		t.Errorf("%d streams wait", got)
 	}
 	if s.track.Evicted() != many-100 || s.track.Seen() != many {
 		t.Errorf("evicted %d of %d", s.track.Evicted(), s.track.Seen())
 	}
 	s.track.Finish()
-	if len(s.closed) != many || len(s.track.halves) != 0 || len(s.track.waiting) != 0 || s.track.newest != nil {
+	if len(s.closed) != many || len(s.track.halves) != 0 || len(s.track.waiting) != 0 || s.track.silent.newest != nil {
 		t.Errorf("closed %d, left %d", len(s.closed), len(s.track.halves))
 	}
 }
@@ -345,6 +345,7 @@ func FuzzTracker(f *testing.F) {
 			for _, h := range track.halves {
 				sound(t, &h.sender().Asks)
 			}
+			filed(t, track)
 		}
 		track.Finish()
 	})
