@@ -256,7 +256,13 @@ func TestAddressesAreTheInnermost(t *testing.T) {
 	var f wire.Frame
 	f.Parse(wire.LinkIB, []byte{0, 2, 0, 4, 0, 7, 0, 3, 0x11, 0, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0}, 0)
 	src, dst := f.Addresses()
-	if src != netip.MustParseAddr("::3") || dst != netip.MustParseAddr("::4") {
+	if src != wire.LIDAddr(3) || dst != wire.LIDAddr(4) {
 		t.Errorf("%v, %v", src, dst)
+	}
+	if lid, ok := wire.LID(src); lid != 3 || !ok {
+		t.Errorf("LID %d, %v", lid, ok)
+	}
+	if _, ok := wire.LID(netip.MustParseAddr("::3")); ok {
+		t.Error("an IPv6 address is a LID")
 	}
 }

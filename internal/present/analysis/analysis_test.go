@@ -197,7 +197,7 @@ func TestDurationsHaveThreeDigits(t *testing.T) {
 		{4290 * time.Millisecond, "4.29 s"},
 		{8796 * time.Second, "8796 s"},
 	} {
-		if got := duration(test.d); got != test.want {
+		if got := Duration(test.d); got != test.want {
 			t.Errorf("%d is written %q, want %q", test.d, got, test.want)
 		}
 	}

@@ -31,7 +31,7 @@ func (r *Report) unfollowedPauses() int {
 func (r *Report) pauseFindings() (all []Finding) {
 	for _, l := range r.links() {
 		for _, t := range l.Tallies {
-			all = append(all, Finding{Code: codeOf(t.Kind), Tally: t.Tally, Where: linkRoute(l)})
+			all = append(all, Finding{Code: CodeOf(t.Kind), Tally: t.Tally, Where: linkRoute(l)})
 		}
 	}
 	return all
@@ -45,7 +45,7 @@ type channel struct {
 	class int
 }
 
-// name is what counters have.
+// Name is what counters have.
 func (c channel) name() string {
 	if c.class == pause.All {
 		return "global"
@@ -104,7 +104,7 @@ func (l *Events) AddPause(_ *pause.Link, e pause.Event) {
 }
 
 func describePause(e pause.Event) string {
-	code := codeOf(e.Kind)
+	code := CodeOf(e.Kind)
 	if e.Kind == pause.Odd {
 		return code.Name + ": " + code.Title
 	}
@@ -135,13 +135,13 @@ func (t *Text) flowControl(b *strings.Builder, r *Report) {
 func (t *Text) link(b *strings.Builder, l *pause.Link, span time.Duration) {
 	fmt.Fprintf(b, "   %s pauses its peer, in %s\n", l.Src, count(l.Frames, "frame"))
 	for _, c := range channels(l) {
-		fmt.Fprintf(b, "     %-15s %6d XOFF %6d XON  paused %s for %s", c.heading(), c.XOFF, c.XON, times(c.Pauses), duration(c.Paused))
+		fmt.Fprintf(b, "     %-15s %6d XOFF %6d XON  paused %s for %s", c.heading(), c.XOFF, c.XON, times(c.Pauses), Duration(c.Paused))
 		if c.Paused > 0 && span > 0 {
-			fmt.Fprintf(b, ", %s of the time; longest %s, from packet %d", percent(c.Paused, span), duration(c.Longest), c.LongestAt)
+			fmt.Fprintf(b, ", %s of the time; longest %s, from packet %d", percent(c.Paused, span), Duration(c.Longest), c.LongestAt)
 		}
 		b.WriteByte('\n')
 		if c.Ended > 0 {
-			fmt.Fprintf(b, "     %15s %s from XOFF to XON, %s\n", "", times(c.Ended), duration(c.Held))
+			fmt.Fprintf(b, "     %15s %s from XOFF to XON, %s\n", "", times(c.Ended), Duration(c.Held))
 		}
 	}
 	writeTallies(t, b, l.Tallies)
@@ -179,16 +179,16 @@ func (t *Text) congestion(b *strings.Builder, e *conversation.End) {
 	}
 	if r := &g.Reaction; r.CNPs > 0 {
 		fmt.Fprintf(b, "     slower after %d of %s: %s in the %s before, %s behind, %s of it\n", r.Slower, count(r.CNPs, "CNP"),
-			rate(r.Before, r.Windows), duration(conversation.ReactionWindow), rate(r.After, r.Windows), percent(r.After, r.Before))
+			rate(r.Before, r.Windows), Duration(conversation.ReactionWindow), rate(r.After, r.Windows), percent(r.After, r.Before))
 	}
 	if g.Data.Seen && g.CNP.Seen {
 		fmt.Fprintf(b, "     DSCP %s, of the CNPs %s\n", class(g.Data), class(g.CNP))
 	}
 	if s := &e.Asks.Stalls; s.Count > 0 && (s.Paused > 0 || g.Marked > 0 || g.Notified > 0) {
 		fmt.Fprintf(b, "     nothing came %s while a message was outstanding, for %s, longest %s before packet %d\n",
-			times(s.Count), duration(s.Time), duration(s.Longest), s.LongestAt)
+			times(s.Count), Duration(s.Time), Duration(s.Longest), s.LongestAt)
 		if s.Paused > 0 {
-			fmt.Fprintf(b, "     meanwhile something was paused %s, for %s\n", times(s.Paused), duration(s.PausedTime))
+			fmt.Fprintf(b, "     meanwhile something was paused %s, for %s\n", times(s.Paused), Duration(s.PausedTime))
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (t *Text) congestion(b *strings.Builder, e *conversation.End) {
 // interval writes how long something takes.
 func interval(b *strings.Builder, what string, h *latency.Histogram) {
 	if h != nil {
-		fmt.Fprintf(b, "     %s: %s, at least %s, 50%% in %s\n", what, times(int(h.Count())), duration(h.Min()), duration(h.Quantile(0.5)))
+		fmt.Fprintf(b, "     %s: %s, at least %s, 50%% in %s\n", what, times(int(h.Count())), Duration(h.Min()), Duration(h.Quantile(0.5)))
 	}
 }
 

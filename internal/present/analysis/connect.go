@@ -82,7 +82,7 @@ func (r *Report) connectionFindings() (all []Finding) {
 	numbers := r.carried()
 	for _, c := range r.connections.list {
 		for _, t := range c.Tallies {
-			all = append(all, Finding{Code: codeOf(t.Kind), Tally: t.Tally, Where: connectionTitle(c), Conversation: numbers[c]})
+			all = append(all, Finding{Code: CodeOf(t.Kind), Tally: t.Tally, Where: connectionTitle(c), Conversation: numbers[c]})
 		}
 	}
 	return all
@@ -124,7 +124,7 @@ func (t *Text) timeline(b *strings.Builder, c *connect.Connection, width int) {
 	fmt.Fprintf(b, "   %s\n", became(c))
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		head := fmt.Sprintf("   %9s %7d  %-8s", "+"+duration(time.Duration(m.Time-c.Messages[0].Time)), m.Number, m.Attribute)
+		head := fmt.Sprintf("   %9s %7d  %-8s", "+"+Duration(time.Duration(m.Time-c.Messages[0].Time)), m.Number, m.Attribute)
 		text := "from " + Address(m.Src)
 		if said := strings.Join(says(c, m), ", "); said != "" {
 			text += ": " + said
@@ -151,7 +151,7 @@ func (l *Events) AddConnect(_ *connect.Connection, e connect.Event) {
 }
 
 func describeConnect(e connect.Event) string {
-	code := codeOf(e.Kind)
+	code := CodeOf(e.Kind)
 	text := code.Name + ": " + code.Title
 	if e.Cause > 0 {
 		text += fmt.Sprintf(" (of packet %d)", e.Cause)
@@ -166,13 +166,13 @@ func became(c *connect.Connection) string {
 		text += ", and given up, because too many were open"
 	}
 	if d, ok := c.Took(wire.CMAttrReq, wire.CMAttrRtu); ok {
-		text += "; it took " + duration(d)
+		text += "; it took " + Duration(d)
 	}
 	if d, ok := c.Took(wire.CMAttrRtu, wire.CMAttrDreq); ok {
-		text += ", and was up for " + duration(d)
+		text += ", and was up for " + Duration(d)
 	}
 	if d, ok := c.Took(wire.CMAttrDreq, wire.CMAttrDrep); ok {
-		text += "; the end took " + duration(d)
+		text += "; the end took " + Duration(d)
 	}
 	return text
 }
@@ -225,7 +225,7 @@ func says(c *connect.Connection, m *connect.Message) (parts []string) {
 		parts = append(parts, "private data "+bytesOf(data))
 	}
 	if m.Repeats > 0 {
-		parts = append(parts, fmt.Sprintf("%s more, last at +%s", times(m.Repeats), duration(time.Duration(m.Repeated-c.Messages[0].Time))))
+		parts = append(parts, fmt.Sprintf("%s more, last at +%s", times(m.Repeats), Duration(time.Duration(m.Repeated-c.Messages[0].Time))))
 	}
 	return parts
 }
@@ -325,7 +325,7 @@ func reads(resources, depth uint8) string {
 
 // setting5 is a time as a setting: 4.096 us times two to this power.
 func setting5(what string, v uint8) string {
-	return fmt.Sprintf("%s %s (%d)", what, duration(ackTimeout(int(v))), v)
+	return fmt.Sprintf("%s %s (%d)", what, Duration(ackTimeout(int(v))), v)
 }
 
 // localACK is the local ACK timeout, of which 0 is none (C9-140).

@@ -105,7 +105,7 @@ func jsonConnectionOf(c *connect.Connection, of *conversation.Conversation) json
 		})
 	}
 	for _, t := range c.Tallies {
-		j.Findings[codeOf(t.Kind).Name] = t.Count
+		j.Findings[CodeOf(t.Kind).Name] = t.Count
 	}
 	return j
 }

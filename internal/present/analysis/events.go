@@ -52,12 +52,12 @@ var byKind = sync.OnceValue(func() map[any]Code {
 	return codes
 })
 
-// codeOf finds the code of what a tracker finds.
-func codeOf(k any) Code { return byKind()[k] }
+// CodeOf finds the code of what a tracker finds.
+func CodeOf(k any) Code { return byKind()[k] }
 
 // Describe says in a line what an event is.
 func Describe(e conversation.Event) string {
-	code := codeOf(e.Kind)
+	code := CodeOf(e.Kind)
 	text := fmt.Sprintf("%s: %s (PSN %d", code.Name, code.Title, e.PSN)
 	if e.N > 1 {
 		text += fmt.Sprintf(" and %d behind it", e.N-1)
@@ -67,9 +67,9 @@ func Describe(e conversation.Event) string {
 	}
 	switch {
 	case e.Kind == conversation.RNRNak:
-		text += ", to wait " + duration(e.Waited)
+		text += ", to wait " + Duration(e.Waited)
 	case e.Waited > 0:
-		text += ", after " + duration(e.Waited)
+		text += ", after " + Duration(e.Waited)
 	}
 	return text + ")"
 }

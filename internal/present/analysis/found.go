@@ -27,7 +27,7 @@ func (f *Found) Say() (where, text string) { return f.say() }
 // Listen has everything reported that trackers find.
 func Listen(t *survey.Tracker, found func(Found)) {
 	t.Conversations.Report = func(c *conversation.Conversation, end int, e conversation.Event) {
-		found(Found{e.Kind, e.Packet, c, end, func() (string, string) { return route(c, end), Describe(e) }})
+		found(Found{e.Kind, e.Packet, c, end, func() (string, string) { return Route(c, end), Describe(e) }})
 	}
 	t.Connections.Report = func(c *connect.Connection, e connect.Event) {
 		found(Found{e.Kind, e.Packet, nil, 0, func() (string, string) { return connectionTitle(c), describeConnect(e) }})

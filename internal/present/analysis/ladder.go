@@ -62,7 +62,7 @@ func (l *Ladder) margin(number, since, delta string) string {
 // Head writes who the two columns are.
 func (l *Ladder) Head(w io.Writer) error {
 	c := l.Conversation
-	left, right := name(&c.Ends[0]), name(&c.Ends[1])
+	left, right := Name(&c.Ends[0]), Name(&c.Ends[1])
 	half := l.rungWidth()/2 + 1
 	_, err := fmt.Fprintf(w, "%s, packets %d to %d\n%s%s\n", c.Service, c.First, c.Last,
 		l.margin("packet", "time", "delta"), l.Style.strong.Render(fmt.Sprintf("%-*s%*s", half, left, half, right)))
@@ -90,10 +90,10 @@ func (l *Ladder) Packet(w io.Writer, p *conversation.Packet) error {
 	b := &strings.Builder{}
 	delta := ""
 	if l.begun {
-		delta = "+" + duration(time.Duration(p.Time-l.previous))
+		delta = "+" + Duration(time.Duration(p.Time-l.previous))
 	}
 	if p.Time < l.previous && l.begun {
-		delta = "-" + duration(time.Duration(l.previous-p.Time))
+		delta = "-" + Duration(time.Duration(l.previous-p.Time))
 	}
 	l.begun, l.previous = true, p.Time
 	since := time.Duration(p.Time - l.Conversation.Began)
@@ -113,7 +113,7 @@ func (l *Ladder) remarks(packet int) []Remark {
 	list := slices.Clip(l.Remarks[packet])
 	if l.Events != nil {
 		for _, e := range l.Events.Of(packet) {
-			list = append(list, Remark{codeOf(e.Kind).Grade, Describe(e)})
+			list = append(list, Remark{CodeOf(e.Kind).Grade, Describe(e)})
 		}
 	}
 	return list
@@ -141,7 +141,7 @@ func (l *Ladder) rung(p *conversation.Packet) string {
 func negative(s wire.Syndrome) string {
 	switch s.Kind() {
 	case wire.RNRNak:
-		return "RNR NAK (" + duration(s.RNRTimer()) + ")"
+		return "RNR NAK (" + Duration(s.RNRTimer()) + ")"
 	case wire.Nak:
 		return "NAK " + wire.NakName(s.Code())
 	}

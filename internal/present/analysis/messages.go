@@ -78,8 +78,8 @@ func (l *Messages) list(c *conversation.Conversation) []asked {
 	return l.of[c]
 }
 
-// operationName tells an operation from others of its kind.
-func operationName(m *conversation.Message) string {
+// OperationName tells an operation from others of its kind.
+func OperationName(m *conversation.Message) string {
 	switch {
 	case m.Carries(wire.HdrImmDt):
 		return m.Op.String() + " imm"
@@ -106,7 +106,7 @@ func (t *Text) messages(b *strings.Builder, l *Messages, c *conversation.Convers
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "   messages: -> %s asks, <- %s\n", name(&c.Ends[0]), name(&c.Ends[1]))
+	fmt.Fprintf(b, "   messages: -> %s asks, <- %s\n", Name(&c.Ends[0]), Name(&c.Ends[1]))
 	row(b, "", "packet", "to", "at", "operation", "bytes", "PSN", "to", "rkey", "address", "ended by", "MSN", "after", "")
 	for i := range list {
 		t.message(b, c, &list[i])
@@ -132,14 +132,14 @@ func (t *Text) message(b *strings.Builder, c *conversation.Conversation, m *aske
 		msn = fmt.Sprint(m.MSN)
 	}
 	if m.Ended > 0 {
-		after = duration(time.Duration(m.Ended - m.Began))
+		after = Duration(time.Duration(m.Ended - m.Began))
 	}
-	row(b, [...]string{"->", "<-"}[m.end], fmt.Sprint(m.FirstPacket), fmt.Sprint(m.LastPacket), duration(time.Duration(m.Began-c.Began)),
-		operationName(&m.Message), fmt.Sprint(m.Bytes), fmt.Sprint(m.First), fmt.Sprint(m.Last), rkey, va, by, msn, after, remarks(&m.Message))
+	row(b, [...]string{"->", "<-"}[m.end], fmt.Sprint(m.FirstPacket), fmt.Sprint(m.LastPacket), Duration(time.Duration(m.Began-c.Began)),
+		OperationName(&m.Message), fmt.Sprint(m.Bytes), fmt.Sprint(m.First), fmt.Sprint(m.Last), rkey, va, by, msn, after, Remarks(&m.Message))
 }
 
-// remarks is what is special about a message.
-func remarks(m *conversation.Message) string {
+// Remarks is what is special about a message.
+func Remarks(m *conversation.Message) string {
 	var parts []string
 	add := func(when bool, format string, args ...any) {
 		if when {

@@ -136,7 +136,7 @@ func (r *Report) conversationFindings() (all []Finding) {
 	for i, c := range r.list() {
 		for end := range c.Ends {
 			for _, t := range c.Ends[end].Asks.Tallies {
-				all = append(all, Finding{Code: codeOf(t.Kind), Tally: t.Tally, Where: route(c, end), Conversation: i + 1, End: end})
+				all = append(all, Finding{Code: CodeOf(t.Kind), Tally: t.Tally, Where: Route(c, end), Conversation: i + 1, End: end})
 			}
 		}
 	}

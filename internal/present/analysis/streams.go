@@ -53,7 +53,7 @@ func (r *Report) streamFindings() (all []Finding) {
 	for i, c := range r.streams.list {
 		for end := range c.Ends {
 			for _, t := range c.Ends[end].Tallies {
-				all = append(all, Finding{Code: codeOf(t.Kind), Tally: t.Tally, Where: streamRoute(c, end), Stream: i + 1, End: end})
+				all = append(all, Finding{Code: CodeOf(t.Kind), Tally: t.Tally, Where: streamRoute(c, end), Stream: i + 1, End: end})
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (l *Events) Comments(packet int) (lines []string) {
 }
 
 func describeStream(e rdmap.Event) string {
-	code := codeOf(e.Kind)
+	code := CodeOf(e.Kind)
 	var parts []string
 	switch e.Kind {
 	case rdmap.MsnOrder:
@@ -200,7 +200,7 @@ func (t *Text) streamEnd(b *strings.Builder, e *rdmap.End) {
 		fmt.Fprintf(b, "     sent again %s, %d B\n", count(n, "TCP segment"), e.TCP.ResentBytes)
 	}
 	if n := e.TCP.ZeroWindows; n > 0 {
-		fmt.Fprintf(b, "     had no room %s, for %s\n", times(n), duration(e.TCP.Closed))
+		fmt.Fprintf(b, "     had no room %s, for %s\n", times(n), Duration(e.TCP.Closed))
 	}
 	if e.Missing > 0 {
 		fmt.Fprintf(b, "     the capture lacks %d B of what it sends\n", e.Missing)

@@ -123,14 +123,14 @@ func packetNumbers(t *tally.Tally) string {
 	return text
 }
 
-// route says from where to where the requests of an end go.
-func route(c *conversation.Conversation, end int) string {
-	return name(&c.Ends[end]) + " to " + name(&c.Ends[1-end])
+// Route says from where to where the requests of an end go.
+func Route(c *conversation.Conversation, end int) string {
+	return Name(&c.Ends[end]) + " to " + Name(&c.Ends[1-end])
 }
 
 // Title names a conversation.
 func Title(c *conversation.Conversation) string {
-	return fmt.Sprintf("%s  %s and %s", c.Service, name(&c.Ends[0]), name(&c.Ends[1]))
+	return fmt.Sprintf("%s  %s and %s", c.Service, Name(&c.Ends[0]), Name(&c.Ends[1]))
 }
 
 // Address writes an IP address, a GID, or a LID.
@@ -141,7 +141,8 @@ func Address(a netip.Addr) string {
 	return a.String()
 }
 
-func name(e *conversation.End) string {
+// Name says where an end is, and which queue pair it has there, if that is known.
+func Name(e *conversation.End) string {
 	if !e.Known {
 		return Address(e.Addr)
 	}
@@ -150,11 +151,11 @@ func name(e *conversation.End) string {
 
 func (t *Text) part(b *strings.Builder, number int, c *conversation.Conversation, made *connect.Connection) {
 	fmt.Fprintf(b, "\n%s\n", t.Style.strong.Render(fmt.Sprintf("%d  %s", number, Title(c))))
-	fmt.Fprintf(b, "   %s; %s\n", extent(c.First, c.Last, c.Began, c.Ended), joined(c))
+	fmt.Fprintf(b, "   %s; %s\n", extent(c.First, c.Last, c.Began, c.Ended), JoinedBy(c))
 	if made != nil {
 		t.timeline(b, made, textWidth)
 	} else if c.AckTimeout > 0 {
-		fmt.Fprintf(b, "   the CM request asks for a local ACK timeout of %d, %s\n", c.AckTimeout, duration(ackTimeout(int(c.AckTimeout))))
+		fmt.Fprintf(b, "   the CM request asks for a local ACK timeout of %d, %s\n", c.AckTimeout, Duration(ackTimeout(int(c.AckTimeout))))
 	}
 	for i := range c.Ends {
 		t.direction(b, c, i)
@@ -166,10 +167,11 @@ func extent(first, last int, began, ended int64) string {
 	if first == last {
 		return "packet " + strconv.Itoa(first)
 	}
-	return fmt.Sprintf("packets %d to %d in %s", first, last, duration(time.Duration(ended-began)))
+	return fmt.Sprintf("packets %d to %d in %s", first, last, Duration(time.Duration(ended-began)))
 }
 
-func joined(c *conversation.Conversation) string {
+// JoinedBy says why the two directions of a conversation belong together.
+func JoinedBy(c *conversation.Conversation) string {
 	switch {
 	case c.Joined == conversation.ByCM:
 		return "the two directions belong together by the CM exchange"
@@ -187,7 +189,7 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 	if d.Requests == 0 && len(d.Tallies) == 0 && e.Strange == 0 {
 		return
 	}
-	fmt.Fprintf(b, "   %s asks\n", name(e))
+	fmt.Fprintf(b, "   %s asks\n", Name(e))
 	for op := range conversation.Ops {
 		if o := &d.Operations[op]; o.Messages > 0 {
 			operation(b, op, o)
@@ -209,7 +211,7 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 	if d.ShortestTimeout > 0 {
 		most := setting(d.ShortestTimeout)
 		fmt.Fprintf(b, "     waited %s before the shortest timeout: the setting is at most %d, %s\n",
-			duration(d.ShortestTimeout), most, duration(ackTimeout(most)))
+			Duration(d.ShortestTimeout), most, Duration(ackTimeout(most)))
 	}
 	if e.Strange > 0 {
 		fmt.Fprintf(b, "     sent %s that nothing captured explains\n", count(e.Strange, "packet"))
@@ -229,7 +231,7 @@ func operation(b *strings.Builder, op fmt.Stringer, o *conversation.Operation) {
 	}
 	fmt.Fprintf(b, "     %-12s %6d %s %12d B", op, o.Messages, messages, o.Bytes)
 	if h := o.Latency; h != nil {
-		fmt.Fprintf(b, "  50%% in %s, 99%% in %s, all in %s", duration(h.Quantile(0.5)), duration(h.Quantile(0.99)), duration(h.Max()))
+		fmt.Fprintf(b, "  50%% in %s, 99%% in %s, all in %s", Duration(h.Quantile(0.5)), Duration(h.Quantile(0.99)), Duration(h.Max()))
 	}
 	if o.Partial > 0 {
 		fmt.Fprintf(b, "; %d not captured whole", o.Partial)
@@ -266,10 +268,10 @@ func ackTimeout(setting int) time.Duration { return 4096 * time.Nanosecond << se
 // setting is the longest local ACK timeout that is not longer than a wait.
 func setting(wait time.Duration) int { return max(0, bits.Len64(uint64(wait/4096))-1) }
 
-// duration writes three digits that matter.
-func duration(d time.Duration) string {
+// Duration writes three digits that matter.
+func Duration(d time.Duration) string {
 	if d < 0 { // the clock of the capture was set back
-		return "-" + duration(-d)
+		return "-" + Duration(-d)
 	}
 	for _, unit := range []struct {
 		size time.Duration

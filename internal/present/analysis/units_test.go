@@ -20,7 +20,7 @@ func TestRatesAreRoundedIntoTheNextUnit(t *testing.T) {
 
 func TestAClockThatWasSetBackIsNoLongNumber(t *testing.T) {
 	for d, want := range map[time.Duration]string{-1388 * time.Second: "-1388 s", -5: "-5 ns", 0: "0 ns", time.Hour: "3600 s"} {
-		if got := duration(d); got != want {
+		if got := Duration(d); got != want {
 			t.Errorf("%d is %s, want %s", d, got, want)
 		}
 	}

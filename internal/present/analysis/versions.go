@@ -8,7 +8,9 @@ import (
 func versionCodes() []Code {
 	return []Code{
 		{
-			"ROCE-VERSIONS", survey.VersionMismatch{}, Error, "two stations send different versions of RoCE to each other",
+			"ROCE-VERSIONS",
+			survey.VersionMismatch{},
+			Error, "two stations send different versions of RoCE to each other",
 			"the GID index, and the type of that GID, that each of the two programs uses",
 			"All that one station sends to the other is RoCEv1 (Ethertype 0x8915), and all that comes back is RoCEv2 (UDP port 4791). A queue pair takes packets of the version of its own GID alone, so that nothing is answered, and the requesters try again until they give up.",
 			"A GID index that is of another type on the other host, or a default of a program or of rdma_cm that differs between them.",
@@ -23,7 +25,7 @@ func mismatchRoute(m *survey.Mismatch) string {
 func (r *Report) versionFindings() (all []Finding) {
 	for i := range r.mismatches {
 		m := &r.mismatches[i]
-		all = append(all, Finding{Code: codeOf(survey.VersionMismatch{}), Tally: m.Tally, Where: mismatchRoute(m)})
+		all = append(all, Finding{Code: CodeOf(survey.VersionMismatch{}), Tally: m.Tally, Where: mismatchRoute(m)})
 	}
 	return all
 }
@@ -37,7 +39,7 @@ func (l *Events) AddMismatches(list []survey.Mismatch) {
 func (l *Events) ofVersions(packet int) (lines []string) {
 	for i := range l.mismatches {
 		if m := &l.mismatches[i]; m.First()[0] == packet {
-			code := codeOf(survey.VersionMismatch{})
+			code := CodeOf(survey.VersionMismatch{})
 			lines = append(lines, code.Name+": "+code.Title+" ("+mismatchRoute(m)+")")
 		}
 	}

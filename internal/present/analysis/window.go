@@ -16,9 +16,9 @@ const maxRKeys = 3
 func (t *Text) volume(b *strings.Builder, d *conversation.Direction) {
 	w := d.Window()
 	if mean := throughput(w.Payload(), active(w)); mean > 0 {
-		fmt.Fprintf(b, "     throughput %s in %s", speed(mean), duration(active(w)))
+		fmt.Fprintf(b, "     throughput %s in %s", speed(mean), Duration(active(w)))
 		if most := peak(w); most > mean {
-			fmt.Fprintf(b, ", at most %s in %s", speed(most), duration(w.Length()))
+			fmt.Fprintf(b, ", at most %s in %s", speed(most), Duration(w.Length()))
 		}
 		b.WriteByte('\n')
 	}
@@ -107,9 +107,9 @@ func (t *Text) pace(b *strings.Builder, d *conversation.Direction) {
 		switch h := r.times; {
 		case h == nil:
 		case h.Count() == 1:
-			fmt.Fprintf(b, "     %s: once, in %s\n", r.name, duration(h.Max()))
+			fmt.Fprintf(b, "     %s: once, in %s\n", r.name, Duration(h.Max()))
 		default:
-			fmt.Fprintf(b, "     %s: %d times, 50%% in %s, all in %s\n", r.name, h.Count(), duration(h.Quantile(0.5)), duration(h.Max()))
+			fmt.Fprintf(b, "     %s: %d times, 50%% in %s, all in %s\n", r.name, h.Count(), Duration(h.Quantile(0.5)), Duration(h.Max()))
 		}
 	}
 }

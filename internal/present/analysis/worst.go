@@ -27,12 +27,3 @@ func (r *Report) Unlisted() int { return r.unlisted }
 
 // NotFollowed says which packets belong to no conversation, "" for none.
 func (r *Report) NotFollowed() string { return leftOut(r) }
-
-// JoinedBy says why the two directions of a conversation belong together.
-func JoinedBy(c *conversation.Conversation) string { return joined(c) }
-
-// OperationName names the operation of a message.
-func OperationName(m *conversation.Message) string { return operationName(m) }
-
-// Remarks says what is special about a message.
-func Remarks(m *conversation.Message) string { return remarks(m) }

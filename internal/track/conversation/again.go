@@ -379,8 +379,9 @@ func (d *Direction) begins(s stray) {
 	waited := time.Duration(s.because.waited)
 	d.clock(&s)
 	back := Event{Kind: kind, Packet: s.packet, Cause: s.because.sign.packet, PSN: start, N: d.frontier.Diff(start), Waited: waited}
+	suspect := kind == RetransmitTimeout && d.answers.mean == 0 && waited < unheard
 	switch {
-	case kind == RetransmitTimeout && d.answers.mean == 0 && waited < unheard:
+	case suspect:
 		d.suspect(back)
 	case s.certain || kind == RetransmitNak:
 		d.tell(back)
@@ -390,8 +391,8 @@ func (d *Direction) begins(s stray) {
 	switch {
 	case s.unheard && (kind == RetransmitTimeout || kind == RetransmitImplied):
 		d.tell(Event{Kind: AckLost, Packet: s.packet, PSN: s.psn, N: 1})
-	case kind == RetransmitTimeout && !d.naks[0].set && (d.ShortestTimeout == 0 || waited < d.ShortestTimeout):
-		d.ShortestTimeout = waited
+	case kind == RetransmitTimeout && !d.naks[0].set && !suspect:
+		d.timer(waited)
 	case kind == RetransmitRNR:
 		d.punctual(&s)
 	}
@@ -403,6 +404,13 @@ func (d *Direction) begins(s stray) {
 	d.rnr.heed(s.packet)
 	d.implied.heed(s.packet)
 	d.since = max(d.since, s.time)
+}
+
+// timer notes for how long the requester waited for its timer.
+func (d *Direction) timer(waited time.Duration) {
+	if d.ShortestTimeout == 0 || waited < d.ShortestTimeout {
+		d.ShortestTimeout = waited
+	}
 }
 
 // ask finds out which response a stray asks for again, if it begins to send

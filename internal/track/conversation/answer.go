@@ -12,6 +12,7 @@ import (
 type answerTimes struct {
 	mean, deviation int64
 	least           int64
+	guess           int64 // before any was measured: how long a NAK took at most
 }
 
 func (a *answerTimes) add(d int64) {
@@ -28,7 +29,12 @@ func (a *answerTimes) add(d int64) {
 func (a *answerTimes) usual() int64 { return a.mean + 4*a.deviation }
 
 // ample is longer than an answer or a copy takes: usual, but for outliers.
-func (a *answerTimes) ample() int64 { return min(a.usual(), 16*a.least) }
+func (a *answerTimes) ample() int64 {
+	if a.mean == 0 {
+		return a.guess
+	}
+	return min(a.usual(), 16*a.least)
+}
 
 // response takes what the other end answers.
 func (d *Direction) response(p *Packet) {
@@ -80,6 +86,7 @@ func (d *Direction) acknowledge(p *Packet) {
 		d.Acks++
 		d.positive(p)
 	case s.Kind() == wire.RNRNak:
+		d.guess(p)
 		d.advance(p.PSN, p)
 		d.complete(p.PSN, p)
 		d.Pace.note(p)
@@ -106,6 +113,21 @@ func (d *Direction) positive(p *Packet) {
 	d.complete(p.PSN.Add(1), p)
 }
 
+// guess learns from a NAK how long answers take, as long as none was measured: in a
+// capture that begins in the middle of losses, what is sent is sent again.
+func (d *Direction) guess(p *Packet) {
+	if d.answers.mean > 0 {
+		return
+	}
+	from := d.began
+	if h := d.holes.find(p.PSN); h != nil {
+		from = h.time
+	} else if at, ok := d.sentAt(p.PSN); ok {
+		from = at
+	}
+	d.answers.guess = max(d.answers.guess, p.Time-from)
+}
+
 // nakKinds are the NAKs that are defined.
 var nakKinds = [...]Kind{
 	wire.NakPSNSequence: NakSequence, wire.NakInvalidRequest: NakInvalid, wire.NakRemoteAccess: NakAccess,
@@ -113,6 +135,7 @@ var nakKinds = [...]Kind{
 }
 
 func (d *Direction) negative(p *Packet, code uint8) {
+	d.guess(p)
 	d.advance(p.PSN, p)
 	d.complete(p.PSN, p)
 	d.Pace.note(p)

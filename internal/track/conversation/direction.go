@@ -40,6 +40,7 @@ type Direction struct {
 	reliable bool
 	begun    bool
 	heard    bool       // the other end has answered
+	began    int64      // when the first request came
 	leading  bool       // nothing was acknowledged yet
 	origin   wire.PSN   // then: the lowest that was sent
 	frontier wire.PSN   // one past the highest that was sent
@@ -154,6 +155,7 @@ func (d *Direction) request(p *Packet) {
 		d.learn(p.Payload)
 	}
 	if !d.begun {
+		d.began = p.Time
 		d.begin(d.start(p))
 	}
 	d.infer(p)

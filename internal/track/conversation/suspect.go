@@ -23,11 +23,10 @@ func (d *Direction) suspect(e Event) {
 // convict gives the verdict on the first suspects.
 func (d *Direction) convict(n int) {
 	for _, e := range d.suspects[:n] {
-		if !d.heard || int64(e.Waited) <= d.answers.ample() {
+		if d.heard && int64(e.Waited) > d.answers.ample() {
+			d.timer(e.Waited)
+		} else {
 			e.Kind = RetransmitUnseen
-			if e.Waited == d.ShortestTimeout {
-				d.ShortestTimeout = 0
-			}
 		}
 		d.judge(e, d.now)
 	}

@@ -27,7 +27,7 @@ const (
 	// shortestTimeout is 4.096 us times two.
 	shortestTimeout = 2 * 4096
 
-	rememberedPackets = 1 << 14
+	rememberedPackets = 1 << 13
 	bucket            = 4 // of them can be in one place
 	rememberedStreams = 1 << 12
 )
@@ -52,13 +52,17 @@ type copies struct {
 	timed   bool // the capture has times
 }
 
-// passed is a packet that was seen.
+// passed is a packet that was seen: four of them are a line of the cache.
 type passed struct {
-	print  uint32
+	print  uint32 // 24 bits, and the hops
 	number uint32
 	time   int64
-	hops   uint8
 }
+
+func (p *passed) hops() uint8 { return uint8(p.print) }
+
+// looks reports whether a packet looks the same, but for the hops.
+func (p *passed) looks(s *sight) bool { return p.number > 0 && p.print>>8 == uint32(s.print>>40) }
 
 // stream is what goes from one place to another.
 type stream struct {
@@ -111,11 +115,11 @@ func (c *copies) twice(s *sight, number int, now int64) bool {
 	if known {
 		apart := max(now-before.time, before.time-now)
 		numbered := s.id != 0 && s.numbered(of, way)
-		if c.timed && apart <= copyTime && (numbered || s.hops != before.hops || c.silent(s, before, apart)) {
+		if c.timed && apart <= copyTime && (numbered || s.hops != before.hops() || c.silent(s, before, apart)) {
 			return true
 		}
 	}
-	*before = passed{uint32(s.print >> 32), uint32(number), now, s.hops}
+	*before = passed{uint32(s.print>>40)<<8 | uint32(s.hops), uint32(number), now}
 	of.note(s.stream, s.id, number)
 	way.note(s.way, s.id, number)
 	return false
@@ -130,7 +134,7 @@ func (c *copies) find(s *sight) (p *passed, known bool) {
 	p = &list[0]
 	for i := range list {
 		q := &list[i]
-		if q.print == uint32(s.print>>32) && q.number > 0 {
+		if q.looks(s) {
 			return q, true
 		}
 		if q.number < p.number {
@@ -169,20 +173,35 @@ func (p *print) address(a netip.Addr) {
 	p.add(binary.BigEndian.Uint64(b[8:]))
 }
 
-func way(src, dst netip.Addr) print {
-	var p print
-	p.address(src)
-	p.address(dst)
-	return p
+// ways mixes the addresses of packets. Most of them have those of the one before, or
+// the same the other way round.
+type ways struct {
+	src, dst    netip.Addr
+	there, back print
+}
+
+func (w *ways) of(src, dst netip.Addr) (there, back print) {
+	switch {
+	case src == w.src && dst == w.dst:
+		return w.there, w.back
+	case src == w.dst && dst == w.src:
+		return w.back, w.there
+	}
+	*w = ways{src: src, dst: dst}
+	w.there.address(src)
+	w.there.address(dst)
+	w.back.address(dst)
+	w.back.address(src)
+	return w.there, w.back
 }
 
 func (p print) short() uint32 { return uint32(p >> 16) }
 
 // sightOf is what is compared of a packet to a queue pair. The ICRC covers all that
 // stays the same on the way; where the capture lacks it, the headers have to do.
-func sightOf(p *conversation.Packet) sight {
-	there := way(p.Src, p.Dst)
-	s := sight{way: there.short(), back: way(p.Dst, p.Src).short(), id: p.IPID, hops: p.Hops}
+func sightOf(p *conversation.Packet, w *ways) sight {
+	there, back := w.of(p.Src, p.Dst)
+	s := sight{way: there.short(), back: back.short(), id: p.IPID, hops: p.Hops}
 	there.add(uint64(p.DestQP))
 	s.stream = there.short()
 	there.add(uint64(p.PSN)<<32 | uint64(p.Opcode)<<24 | uint64(p.MSN))
@@ -193,9 +212,9 @@ func sightOf(p *conversation.Packet) sight {
 }
 
 // sightOfSegment is what is compared of a TCP segment.
-func sightOfSegment(g *rdmap.Segment, id uint16, hops uint8) sight {
-	there := way(g.Src.Addr(), g.Dst.Addr())
-	s := sight{way: there.short(), back: way(g.Dst.Addr(), g.Src.Addr()).short(), id: id, hops: hops}
+func sightOfSegment(g *rdmap.Segment, w *ways, id uint16, hops uint8) sight {
+	there, back := w.of(g.Src.Addr(), g.Dst.Addr())
+	s := sight{way: there.short(), back: back.short(), id: id, hops: hops}
 	there.add(uint64(g.Src.Port())<<16 | uint64(g.Dst.Port()))
 	s.stream = there.short()
 	there.add(uint64(g.Seq)<<32 | uint64(g.Ack))

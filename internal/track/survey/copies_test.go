@@ -28,10 +28,9 @@ func TestAPacketThatIsSentAgainIsNoCopy(t *testing.T) {
 	} {
 		c := newCopies()
 		for i, p := range list {
-			s := sight{print: 1 << 40, stream: 3, way: 5, back: 6, id: p.id, hops: p.hops}
+			s := sight{print: 1 << 60, stream: 3, way: 5, back: 6, id: p.id, hops: p.hops}
 			if p.other || p.back {
-				s.print++
-				s.print += uint64(i) << 33
+				s.print += uint64(i+1) << 41
 			}
 			if p.back {
 				s.way, s.back, s.stream = s.back, s.way, 4

@@ -17,7 +17,7 @@ func (f *Facts) segment(frame *wire.Frame, at Stamp) {
 	window := wire.TCP(frame.View(wire.HdrTCP)).Window()
 	f.Segments = append(f.Segments, rdmap.Segment{Packet: p, Time: at.Time, Window: window})
 	id, hops := identity(frame)
-	f.segments = append(f.segments, sightOfSegment(&f.Segments[len(f.Segments)-1], id, hops))
+	f.segments = append(f.segments, sightOfSegment(&f.Segments[len(f.Segments)-1], &f.ways, id, hops))
 }
 
 // identity is what the IP header of a frame says that only that packet has.

@@ -54,6 +54,7 @@ type Facts struct {
 
 	sights   []sight // of Packets
 	segments []sight // of Segments
+	ways     ways
 	versions versions
 }
 
@@ -101,7 +102,7 @@ func (f *Facts) packet(frame *wire.Frame, at Stamp) *conversation.Packet {
 		return nil
 	}
 	p.Number, p.Time = at.Number, at.Time
-	f.sights = append(f.sights, sightOf(p))
+	f.sights = append(f.sights, sightOf(p, &f.ways))
 	return p
 }
 

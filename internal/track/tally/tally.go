@@ -14,16 +14,23 @@ type Tally struct {
 	first   [firstKept]int
 }
 
-// Add counts a finding that shows in a packet and concerns n.
+// Add counts a finding that shows in a packet and concerns n. Findings may come
+// later than others that show behind them.
 func (t *Tally) Add(packet, n int) {
-	if t.Count < firstKept {
-		t.first[t.Count] = packet
-	}
+	kept := min(t.Count, firstKept)
 	t.Count++
 	t.Packets += n
+	at := kept
+	for at > 0 && t.first[at-1] > packet {
+		at--
+	}
+	if at < firstKept {
+		copy(t.first[at+1:], t.first[at:kept])
+		t.first[at] = packet
+	}
 }
 
-// First returns the packets in which the first findings showed.
+// First returns the first packets in which findings showed.
 func (t *Tally) First() []int { return t.first[:min(t.Count, firstKept)] }
 
 // List has a tally for each kind that was found, in the order in which they came.
@@ -61,8 +68,7 @@ func (l *List[K]) Join(other List[K]) {
 
 // join keeps the first packets of both.
 func (t *Tally) join(other *Tally) {
-	first := slices.Concat(t.First(), other.First())
-	slices.Sort(first)
+	first := slices.Sorted(slices.Values(slices.Concat(t.First(), other.First())))
 	t.Count += other.Count
 	t.Packets += other.Packets
 	copy(t.first[:], first)

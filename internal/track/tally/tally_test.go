@@ -22,3 +22,18 @@ func TestAListCountsByKindAndRemembersTheFirst(t *testing.T) {
 		t.Errorf("none: %+v of %d", none, len(l))
 	}
 }
+
+func TestTheFirstPacketsAreTheLowestWheneverTheyAreTold(t *testing.T) {
+	var a, b Tally
+	for _, packet := range []int{50, 40, 60, 10, 30, 70} {
+		a.Add(packet, 1)
+	}
+	if !slices.Equal(a.First(), []int{10, 30, 40}) {
+		t.Errorf("%v", a.First())
+	}
+	b.Add(20, 1)
+	b.join(&a)
+	if !slices.Equal(b.First(), []int{10, 20, 30}) || b.Count != 7 {
+		t.Errorf("%v of %d", b.First(), b.Count)
+	}
+}
