@@ -41,7 +41,7 @@ func (o *captureOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.tcpPorts, "iwarp-port", nil, "capture the TCP connections with port `N`, for iWARP (repeatable)")
 	f.BoolVar(&o.tcp, "iwarp", false, "capture all TCP connections, for iWARP")
 	f.BoolVar(&o.tunnels, "tunnels", false, "capture VXLAN, Geneve, GRE, ERSPAN, IP in IP and MPLS, for RDMA inside")
-	f.IntVarP(&o.buffer, "buffer-size", "B", 0, "use `MIB` of memory for frames that were not read yet (32)")
+	f.IntVarP(&o.buffer, "buffer-size", "B", 0, "use `MIB` of memory for frames that were not read yet (64)")
 	f.BoolVar(&o.hardware, "hardware-time", false, "take the times of an interface that stamps frames")
 }
 

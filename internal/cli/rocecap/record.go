@@ -173,6 +173,8 @@ type recorder struct {
 	captures *captures
 	ring     *capfile.Ring
 	began    time.Time
+	frame    nic.Frame // that is written; here, each packet takes no memory of its own
+	record   capfile.Record
 	written  int
 	failed   bool // the file could not be written
 
@@ -194,10 +196,9 @@ func (r *recorder) what() string {
 
 // take writes or keeps the packets of a block.
 func (r *recorder) take(place int, b *nic.Block) error {
-	var f nic.Frame
-	for b.Next(&f) {
-		rec := recordOf(&f, place)
-		if err := r.one(&rec); err != nil {
+	for b.Next(&r.frame) {
+		r.record = recordOf(&r.frame, place)
+		if err := r.one(&r.record); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,20 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// place makes room for n bytes of a block, which the caller fills; nil after an
+// error.
+func (b *buffer) place(n int) []byte {
+	if b.err != nil {
+		return nil
+	}
+	at := len(b.bytes)
+	if at+n > cap(b.bytes) {
+		b.bytes = append(b.bytes, make([]byte, n)...)
+	}
+	b.bytes = b.bytes[:at+n]
+	return b.bytes[at:]
+}
+
 // end completes a block.
 func (b *buffer) end() error {
 	b.ends = append(b.ends, len(b.bytes))

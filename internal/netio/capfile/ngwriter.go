@@ -84,6 +84,9 @@ func (w *PcapNgWriter) Write(rec *Record) error {
 	if index == 0 && w.isSimple(rec) {
 		return w.simple(rec)
 	}
+	if rec.Comment == "" {
+		return w.plain(index, rec)
+	}
 	w.begin(ngBlockEnhanced)
 	w.u32(uint32(index))
 	w.time(rec.Time)
@@ -91,11 +94,31 @@ func (w *PcapNgWriter) Write(rec *Record) error {
 	w.u32(uint32(max(rec.WireLen, len(rec.Data))))
 	head := len(w.block)
 	w.pad(len(rec.Data))
-	if rec.Comment != "" {
-		w.text(ngOptComment, rec.Comment)
-		w.endOptions()
-	}
+	w.text(ngOptComment, rec.Comment)
+	w.endOptions()
 	return w.finishAround(head, rec.Data)
+}
+
+// plain writes a record without comment where it is written from: what is recorded
+// live has none, and as many as the machine can take.
+func (w *PcapNgWriter) plain(index int, rec *Record) error {
+	const head = 28 // type and length, interface, time, both lengths
+	n := len(rec.Data)
+	padded := (n + 3) &^ 3
+	b := w.out.buffer.place(head + padded + ngTrailerLen)
+	if b == nil {
+		return w.out.buffer.err
+	}
+	t := uint64(max(rec.Time, 0))
+	for i, v := range [...]uint32{
+		ngBlockEnhanced, uint32(len(b)), uint32(index), uint32(t >> 32), uint32(t), uint32(n), uint32(max(rec.WireLen, n)),
+	} {
+		binary.LittleEndian.PutUint32(b[4*i:], v)
+	}
+	copy(b[head:], rec.Data)
+	clear(b[head+n : head+padded])
+	binary.LittleEndian.PutUint32(b[head+padded:], uint32(len(b)))
+	return w.out.buffer.end()
 }
 
 // isSimple reports whether a simple packet block, which alone can say that

@@ -15,13 +15,17 @@ import (
 // a tpacket_block_desc, a frame with a tpacket3_hdr and a sockaddr_ll.
 type blockRing struct {
 	memory []byte
+	length int // of a block
 	blocks int
 }
 
 const (
-	// captureBlock is the size of a block: more than the longest frame that
-	// segmentation offload passes on, and enough for thousands of small ones.
-	captureBlock = 1 << 20
+	// A block has more room than the longest frame that segmentation offload passes
+	// on. The larger it is the less often readers wake, which costs Go's scheduler
+	// more than a thousand small frames do; there are blocksWanted of them, if they
+	// can be so small.
+	minBlock, maxBlock = 1 << 20, 4 << 20
+	blocksWanted       = 16
 	// minBlocks lets the kernel fill one block while others are read.
 	minBlocks = 2
 	// blockHeaderAt is where the block's header lies, behind version and offset.
@@ -36,10 +40,14 @@ func newBlockRing(fd, bytes int, timeout time.Duration) (*blockRing, error) {
 	if err := setOption(fd, unix.PACKET_VERSION, unix.TPACKET_V3, "PACKET_VERSION"); err != nil {
 		return nil, err
 	}
-	r := &blockRing{blocks: max(minBlocks, bytes/captureBlock)}
-	size := r.blocks * captureBlock
+	r := &blockRing{length: minBlock}
+	for r.length < maxBlock && bytes/(2*r.length) >= blocksWanted {
+		r.length *= 2
+	}
+	r.blocks = max(minBlocks, bytes/r.length)
+	size := r.blocks * r.length
 	request := unix.TpacketReq3{
-		Block_size:     captureBlock,
+		Block_size:     uint32(r.length),
 		Block_nr:       uint32(r.blocks),
 		Frame_size:     slotUnit,
 		Frame_nr:       uint32(size / slotUnit),
@@ -65,8 +73,8 @@ func (r *blockRing) free() {
 }
 
 func (r *blockRing) block(i int) []byte {
-	at := i * captureBlock
-	return r.memory[at : at+captureBlock : at+captureBlock]
+	at := i * r.length
+	return r.memory[at : at+r.length : at+r.length]
 }
 
 func blockHeader(block []byte) *unix.TpacketHdrV1 {

@@ -54,10 +54,10 @@ type CaptureOptions struct {
 }
 
 const (
-	// DefaultCaptureBytes is the size of a capture's ring. A block takes a megabyte
+	// DefaultCaptureBytes is the size of a capture's ring. A block takes a sixteenth
 	// of it, however few frames it has when its time is over: a reader may stay
-	// away for three seconds when little comes.
-	DefaultCaptureBytes = 32 << 20
+	// away for a second and a half when little comes.
+	DefaultCaptureBytes = 64 << 20
 	// DefaultBlockTimeout is the BlockTimeout when none is asked for. A shorter one
 	// wakes readers more often, and each time costs Go's scheduler a handful of
 	// system calls.
