@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -175,6 +176,31 @@ func TestRecordWritesRDMAAndNothingElse(t *testing.T) {
 		if s := interfaces[0].Stats; strings.HasPrefix(name, "x.pcapng") && (int(s.Received.N) < len(sent) || !s.OSDropped.Known || s.OSDropped.N != 0) {
 			t.Errorf("%s: interface %+v", name, interfaces[0])
 		}
+	}
+}
+
+// TestRecordAndLiveLoseNothingOfABurst sends frames as fast as it can, as many as
+// the ring has room for: whatever else the machine does, none may be lost.
+func TestRecordAndLiveLoseNothingOfABurst(t *testing.T) {
+	const burst = 200_000
+	c := newCable(t)
+	frame := frames(t, "rping_rxe.pcap")[10]
+	send := func() {
+		for range burst / 100 {
+			c.send(slices.Repeat([][]byte{frame}, 100)...)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "x.pcapng")
+	r := c.record(send, "-w", file, "-c", fmt.Sprint(burst))
+	if r.code != 0 || !strings.Contains(r.err, fmt.Sprintf("%d packets written, %d received by the filter, 0 dropped", burst, burst)) {
+		t.Errorf("%+v", r)
+	}
+	if got, _ := recorded(t, file); len(got) != burst {
+		t.Errorf("%d frames in the file, want %d", len(got), burst)
+	}
+	out, code := c.live(func(string) { send() }, "watching", "--plain", "-a", "8s")
+	if code != 0 || !strings.Contains(out, fmt.Sprintf("%d packets followed, %d received by the filter, 0 dropped", burst, burst)) {
+		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
 
