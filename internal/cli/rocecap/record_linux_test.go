@@ -365,9 +365,13 @@ func TestAKilledRecorderLeavesAReadableFile(t *testing.T) {
 		var victims sync.WaitGroup
 		stop := make(chan struct{})
 		killed := make([]time.Time, together)
-		for i := range together {
+		programs := make([]*exec.Cmd, together)
+		for i := range programs {
 			cmd, text := c.program(filepath.Join(dir, fmt.Sprint(i, ".pcapng")))
 			<-text.seen
+			programs[i] = cmd
+		}
+		for i, cmd := range programs {
 			lives := time.Duration(1200+rng.IntN(1000)) * time.Millisecond
 			victims.Go(func() {
 				<-time.After(lives)

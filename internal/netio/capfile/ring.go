@@ -101,6 +101,10 @@ func (r *Ring) begin(now int64) error {
 			return err
 		}
 	}
+	// From its begin the file is one that can be read.
+	if err := w.Flush(); err != nil {
+		return err
+	}
 	if keep := r.rotation.Files; keep > 0 && len(r.files) > keep {
 		oldest := r.files[0]
 		r.files = r.files[1:]
