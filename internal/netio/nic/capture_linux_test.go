@@ -396,10 +396,15 @@ func TestFullCaptureRingCountsWhatItDrops(t *testing.T) {
 	if err := c.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	// The sender's thread may change its processor, and frames then their order.
+	missing := make(map[string]int)
+	for _, f := range frames {
+		missing[string(f)]++
+	}
 	seen := uint64(0)
 	rest(t, reader, func(f *nic.Frame) {
-		if !bytes.Equal(f.Data, frames[seen]) {
-			t.Fatalf("frame %d is another one", seen)
+		if missing[string(f.Data)]--; missing[string(f.Data)] < 0 {
+			t.Fatalf("frame %d was not sent, or came before", seen)
 		}
 		seen++
 	})
