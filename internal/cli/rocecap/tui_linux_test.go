@@ -79,7 +79,7 @@ func TestTheScreenInATerminal(t *testing.T) {
 	m.keys("#", "Enter", "4")
 	m.shows("CM", "REQ", "REP", "RTU")
 	m.keys("Escape")
-	m.shows("q:quit")
+	m.shows("Enter:detail") // what follows an Escape at once would be a key with Alt
 	m.keys("w", "C-u", file, "Enter")
 	m.shows("packets written to")
 	m.keys("q")
