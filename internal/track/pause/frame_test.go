@@ -56,7 +56,7 @@ func TestPauseAndPFCOfOneCapture(t *testing.T) {
 func TestAPublicCaptureOfPause(t *testing.T) {
 	const name = "ethernet_pause.cap"
 	if dir := testneed.Public(t); dir == "" || len(glob(t, filepath.Join(dir, name))) == 0 {
-		t.Skip("public sample captures NOT TESTED: there is no " + name)
+		testneed.Missing(t, "public", "public sample captures NOT TESTED: there is no "+name)
 	}
 	links := follow(t, name).Links()
 	if len(links) != 1 || links[0].Frames != 2 || links[0].Plain.XOFF != 1 || links[0].Plain.XON != 1 || links[0].Plain.Held != 0 {
