@@ -100,6 +100,21 @@ func Pair(t testing.TB) (left, right *Namespace) {
 	return left, right
 }
 
+// KeepOrder lets one processor take in all that arrives at an interface of a
+// Pair. Else each frame is taken in by the processor that sent it, and frames
+// may overtake each other when their sender, or the queue that they wait in,
+// moves from one processor to another. What is sent faster than that processor
+// takes it in is lost once net.core.netdev_max_backlog frames (1000) wait.
+func (n *Namespace) KeepOrder(t testing.TB, name string) {
+	t.Helper()
+	n.Do(t, func() { // the switch is in the namespace's own sysfs: mounted where nobody else sees it
+		script := "mount -t sysfs none /sys && echo 1 >/sys/class/net/" + name + "/queues/rx-0/rps_cpus"
+		if out, err := exec.Command("unshare", "--mount", "sh", "-c", script).CombinedOutput(); err != nil {
+			t.Logf("frames at %s may change their order: %v\n%s", name, err, out)
+		}
+	})
+}
+
 const threadNamespace = "/proc/thread-self/ns/net"
 
 // inside runs f between enter and the return to the namespace from before. A

@@ -45,6 +45,16 @@ func cable(t testing.TB, from, to nic.Options) (left, right *nic.Link) {
 	return open(t, l, from), open(t, r, to)
 }
 
+// orderedCable is a cable whose right end takes frames in as they were sent, and
+// fewer than 1000 at a time.
+func orderedCable(t testing.TB, from, to nic.Options) (left, right *nic.Link) {
+	t.Helper()
+	l, r := nettest.Pair(t)
+	r.KeepOrder(t, nettest.RightInterface)
+	from.Interface, to.Interface = nettest.LeftInterface, nettest.RightInterface
+	return open(t, l, from), open(t, r, to)
+}
+
 // testFrame makes a frame that no kernel answers, with a number in it.
 func testFrame(size, number int) []byte {
 	f := make([]byte, size)
@@ -119,6 +129,7 @@ func TestFramesArriveUnchanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			left, right := cable(t, c.options, nic.Options{})
+			stayOnOneProcessor(t)
 			before := time.Now().UnixNano()
 			c.send(t, left)
 			got := receive(t, right, len(frames))
@@ -153,7 +164,7 @@ func TestVLANTagsAreBackInPlace(t *testing.T) {
 		tagged(testFrame(1514, 2), vlan), // the MTU, and the tag on top
 		tagged(testFrame(16, 3), vlan),   // the shortest that kernels do not drop
 	}
-	left, right := cable(t, nic.Options{}, nic.Options{})
+	left, right := orderedCable(t, nic.Options{}, nic.Options{})
 	send(t, left, frames...)
 	for i, f := range receive(t, right, len(frames)) {
 		if diff := cmp.Diff(frames[i], f.Data); diff != "" || f.WireLen != len(frames[i]) {
@@ -493,7 +504,7 @@ func TestWriterWaitsForTheOtherEnd(t *testing.T) {
 func TestWritersSendSideBySide(t *testing.T) {
 	const writers, each = 3, 300
 	for _, bypass := range []bool{false, true} {
-		left, right := cable(t, nic.Options{SendRingBytes: 1 << 18, Writers: writers, QdiscBypass: bypass}, nic.Options{})
+		left, right := orderedCable(t, nic.Options{SendRingBytes: 1 << 18, Writers: writers, QdiscBypass: bypass}, nic.Options{})
 		var senders sync.WaitGroup
 		for i, w := range left.Writers() {
 			senders.Go(func() {
@@ -536,6 +547,7 @@ func TestSendWaitsForASlowInterface(t *testing.T) {
 		for _, ring := range []int{0, 1 << 20} {
 			t.Run(fmt.Sprintf("%s, ring of %d", queue, ring), func(t *testing.T) {
 				l, r := nettest.Pair(t)
+				r.KeepOrder(t, nettest.RightInterface)
 				left := open(t, l, nic.Options{Interface: nettest.LeftInterface, SendRingBytes: ring})
 				bypass := open(t, l, nic.Options{Interface: nettest.LeftInterface, SendRingBytes: ring, QdiscBypass: true})
 				right := open(t, r, nic.Options{Interface: nettest.RightInterface})
@@ -544,7 +556,7 @@ func TestSendWaitsForASlowInterface(t *testing.T) {
 				writeAll(t, left, frames, soon())
 				for i, f := range receive(t, right, len(frames)) {
 					if !bytes.Equal(f.Data, frames[i]) {
-						t.Fatalf("frame %d is another one", i)
+						t.Fatalf("frame %d is another one: %s", i, cmp.Diff(frames[i], f.Data))
 					}
 				}
 
