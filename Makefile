@@ -3,9 +3,9 @@
 # make lint   formatting, vet, staticcheck, tidy module file
 # make build  bin/rocecap and the other commands
 # make bench  speed and memory against tshark, tcpdump, trafgen, scapy and iperf3
-# make nightly   hours: GAMES random games between queue pairs, PACKETS packets in
-#                virtual time, FRAMES hostile frames at a device, a day of SOAK
-#                packets for rocecap live
+# make soak   a day of SOAK packets for rocecap live, as fast as it goes
+# make nightly   hours: the soak, GAMES random games between queue pairs, PACKETS
+#                packets in virtual time, FRAMES hostile frames at a device
 # make golden writes the golden files anew; read the diff before committing it
 
 SHELL := bash
@@ -18,7 +18,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 RACE := $(patsubst %,./%/...,$(wildcard internal/track internal/transport internal/netio internal/wire internal/peer icrc endpoint internal/cli))
 TOOL := go tool -modfile=tools.mod
 
-.PHONY: test test-lab lab setup cross unit race fuzz lint build bench nightly golden
+.PHONY: test test-lab lab setup cross unit race fuzz lint build bench soak nightly golden
 
 test: setup cross unit race fuzz
 
@@ -69,16 +69,18 @@ bench:
 	scripts/bench-send.sh
 	scripts/bench-endpoint.sh
 
+soak: SOAK ?= 10000000
+soak:
+	ROCECAP_SOAK=$(SOAK) go test -count=1 -timeout=0 -run='^TestMemoryStaysFlat' -v ./internal/cli/rocecap
+
 # Per core and second about 200,000 packets in virtual time and 250,000 frames.
 nightly: GAMES ?= 10000
 nightly: PACKETS ?= 100000000
 nightly: FRAMES ?= 1000000000
-nightly: SOAK ?= 10000000
-nightly:
+nightly: soak
 	go test -count=1 -timeout=0 -run='^Test(RandomWork|Unnoticed)' -v ./internal/transport/qp -rapid.checks=$(GAMES)
 	ROCECAP_PACKETS=$(PACKETS) go test -count=1 -timeout=0 -run='^TestPacketsInVirtualTime' -v ./internal/transport/qp
 	ROCECAP_FRAMES=$(FRAMES) go test -count=1 -timeout=0 -run='^TestHostileFrames' -v ./endpoint
-	ROCECAP_SOAK=$(SOAK) go test -count=1 -timeout=0 -run='^TestMemoryStaysFlat' -v ./internal/cli/rocecap
 
 golden:
 	folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u); \
