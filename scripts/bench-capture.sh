@@ -11,36 +11,14 @@
 #   ROCECAP=PATH ROCEINJECT=PATH   measure those binaries instead of building some
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bench=capturing
+source scripts/bench-common.sh
 
-skip() { echo "bench of capturing SKIPPED: $*"; exit 0; }
-[ "$(id -u)" = 0 ] || skip "it makes network namespaces, which needs root"
-command -v ip >/dev/null || skip "the program ip is not installed"
-
-packets=$(awk -v s="${BENCH_SCALE:-1}" 'BEGIN { n = 2000000 * s; printf "%d", n < 1000 ? 1000 : n }')
+cable
+packets=$(count 2000000 1000)
 rates=${BENCH_RATES:-100000 200000 300000 400000 500000 600000 800000 1000000}
-
-export CGO_ENABLED=0
-if [ -z "${ROCEINJECT:-}" ]; then
-	go build -trimpath -o bin/roceinject ./cmd/roceinject
-	ROCEINJECT=bin/roceinject
-fi
-if [ -z "${ROCECAP:-}" ]; then
-	go build -trimpath -o bin/rocecap ./cmd/rocecap
-	ROCECAP=bin/rocecap
-fi
-
-dir=$(mktemp -d "${TMPDIR:-/tmp}/rocecap-bench.XXXXXX")
-left=rocebench-$$-l right=rocebench-$$-r
-cleanup() {
-	ip netns del "$left" 2>/dev/null || true
-	ip netns del "$right" 2>/dev/null || true
-	rm -rf "$dir"
-}
-trap cleanup EXIT
-ip netns add "$left" && ip netns add "$right" || skip "there are no network namespaces here"
-ip link add tx0 netns "$left" type veth peer name rx0 netns "$right"
-ip -n "$left" link set tx0 up
-ip -n "$right" link set rx0 up
+ROCEINJECT=$(binary roceinject)
+ROCECAP=$(binary rocecap)
 
 # For each program: the highest rate without loss and the processor time that a
 # packet took there, in nanoseconds.
@@ -56,14 +34,14 @@ once() {
 	ip netns exec "$right" "$@" >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	until grep -qE "listening|recording|watching" "$dir/err"; do
-		kill -0 "$pid" 2>/dev/null || { echo "bench: failed: $*" >&2; cat "$dir/err" >&2; exit 1; }
+		kill -0 "$pid" 2>/dev/null || fail "$dir/err" "failed: $*"
 		read -rt 0.01 <> <(:) || true
 	done
 	before=$(processor "$pid")
 	local start=${EPOCHREALTIME/./}
 	ip netns exec "$left" "$ROCEINJECT" send rc write-only -i tx0 --payload zero:16 \
 		--step infiniband.bth.psn=1 --rate "$rate" --burst 32 --count "$packets" >"$dir/sent" 2>&1 ||
-		{ echo "bench: the generator failed" >&2; cat "$dir/sent" >&2; exit 1; }
+		fail "$dir/sent" "the generator failed"
 	local reached=$((packets * 1000000 / (${EPOCHREALTIME/./} - start)))
 	# tcpdump has the kernel hand over after a second, and drops what is not.
 	read -rt 1.5 <> <(:) || true
@@ -71,7 +49,7 @@ once() {
 	kill -INT "$pid"
 	status=0
 	wait "$pid" || status=$?
-	[ "$status" = 0 ] || { echo "bench: failed: $*" >&2; cat "$dir/err" >&2; exit 1; }
+	[ "$status" = 0 ] || fail "$dir/err" "failed: $*"
 	captured=$(sed -nE 's/^(.*[^0-9])?([0-9]+) packets (captured|written|followed).*/\2/p' "$dir/err")
 	dropped=$(sed -nE 's/^(.*[^0-9])?([0-9]+) (packets )?dropped by (the )?kernel$/\2/p' "$dir/err")
 	rm -f "$dir"/capture.*
@@ -85,7 +63,7 @@ once() {
 	fi
 }
 
-tcpdump=$(command -v tcpdump) || { tcpdump=; echo "bench: tcpdump is not installed: no comparison with it" >&2; }
+tcpdump=$(have tcpdump) || true
 for rate in $rates; do
 	once record "$rate" "$ROCECAP" record -i rx0 -w "$dir/capture.pcapng"
 	once live "$rate" "$ROCECAP" live -i rx0 --plain

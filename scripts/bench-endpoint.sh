@@ -8,32 +8,15 @@
 #   BENCH_RUNS=5      runs of each (default 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bench="the endpoint"
+source scripts/bench-common.sh
 
-skip() {
-	echo "bench of the endpoint SKIPPED: $*"
-	exit 0
-}
-[ "$(id -u)" = 0 ] || skip "it makes a network namespace, which needs root"
 scripts/setup.sh ip iperf3 || skip "iperf3 could not be installed"
-
 runs=${BENCH_RUNS:-5}
-seconds=$(awk -v s="${BENCH_SCALE:-1}" 'BEGIN { printf "%d", 3 * s < 1 ? 1 : 3 * s }')
-dir=$(mktemp -d "${TMPDIR:-/tmp}/rocecap-bench.XXXXXX")
-left=rocebench-$$-l right=rocebench-$$-r
-cleanup() {
-	ip netns pids "$right" 2>/dev/null | xargs -r kill 2>/dev/null || true
-	ip netns del "$left" 2>/dev/null || true
-	ip netns del "$right" 2>/dev/null || true
-	rm -rf "$dir"
-}
-trap cleanup EXIT
-
-ip netns add "$left" && ip netns add "$right" || skip "there are no network namespaces here"
-ip link add tx0 netns "$left" mtu 4200 type veth peer name rx0 netns "$right" mtu 4200
+seconds=$(count 3 1)
+cable mtu 4200
 ip -n "$left" addr add 10.0.0.11/24 dev tx0
 ip -n "$right" addr add 10.0.0.12/24 dev rx0
-ip -n "$left" link set tx0 up
-ip -n "$right" link set rx0 up
 ip netns exec "$right" iperf3 -s -D
 until ip netns exec "$right" ss -Hltn | grep -q ':5201 '; do sleep 0.1; done
 

@@ -11,34 +11,11 @@
 #   ROCEINJECT=PATH   measures that binary instead of building one
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bench=sending
+source scripts/bench-common.sh
 
-skip() { echo "bench of sending SKIPPED: $*"; exit 0; }
-[ "$(id -u)" = 0 ] || skip "it makes a network namespace, which needs root"
-command -v ip >/dev/null || skip "the program ip is not installed"
-
-scale=${BENCH_SCALE:-1}
-runs=${BENCH_RUNS:-3}
-[ "$runs" -ge 3 ] || runs=3
-count() { awk -v n="$1" -v s="$scale" 'BEGIN { printf "%d", n * s < 100 ? 100 : n * s }'; }
-
-export CGO_ENABLED=0
-if [ -z "${ROCEINJECT:-}" ]; then
-	go build -trimpath -o bin/roceinject ./cmd/roceinject
-	ROCEINJECT=bin/roceinject
-fi
-
-dir=$(mktemp -d "${TMPDIR:-/tmp}/rocecap-bench.XXXXXX")
-left=rocebench-$$-l right=rocebench-$$-r
-cleanup() {
-	ip netns del "$left" 2>/dev/null || true
-	ip netns del "$right" 2>/dev/null || true
-	rm -rf "$dir"
-}
-trap cleanup EXIT
-ip netns add "$left" && ip netns add "$right" || skip "there are no network namespaces here"
-ip link add tx0 netns "$left" type veth peer name rx0 netns "$right"
-ip -n "$left" link set tx0 up
-ip -n "$right" link set rx0 up
+cable
+ROCEINJECT=$(binary roceinject)
 received() { ip netns exec "$right" cat /sys/class/net/rx0/statistics/rx_packets; }
 
 # The most packets a second seen of each program, by name, and the least time of
@@ -51,17 +28,10 @@ once() {
 	shift 2
 	before=$(received)
 	local TIMEFORMAT='%R %U %S'
-	{ time ip netns exec "$left" "$@" >"$dir/out" 2>&1; } 2>"$dir/time" || {
-		echo "bench: failed: $*" >&2
-		cat "$dir/out" >&2
-		exit 1
-	}
+	{ time ip netns exec "$left" "$@" >"$dir/out" 2>&1; } 2>"$dir/time" || fail "$dir/out" "failed: $*"
 	read -r real user sys <"$dir/time"
 	after=$(received)
-	if [ $((after - before)) -lt "$packets" ]; then
-		echo "bench: $name sent $((after - before)) of $packets packets" >&2
-		exit 1
-	fi
+	[ $((after - before)) -ge "$packets" ] || fail /dev/null "$name sent $((after - before)) of $packets packets"
 	rate=$(awk "BEGIN { printf \"%d\", $packets / $real }")
 	nanoseconds=$(awk "BEGIN { printf \"%d\", ($user + $sys) * 1e9 / $packets }")
 	if [ "$rate" -gt "${best[$name]:-0}" ]; then best[$name]=$rate; fi
@@ -103,9 +73,9 @@ for p in /usr/bin/python3 python3; do
 	if "$p" -c 'import scapy.contrib.roce' 2>/dev/null; then python=$p; break; fi
 done
 [ -n "$python" ] || echo "bench: scapy is not installed: no comparison with it" >&2
-trafgen=$(command -v trafgen) || { trafgen=; echo "bench: trafgen is not installed: no comparison with it" >&2; }
+trafgen=$(have trafgen) || true
 
-fast=$(count 1000000) slow=$(count 4000)
+fast=$(count 1000000 100) slow=$(count 4000 100)
 for size in 16 1024; do
 	config "$size"
 	for ((i = 0; i < runs; i++)); do

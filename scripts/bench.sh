@@ -9,25 +9,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scale=${BENCH_SCALE:-1}
-runs=${BENCH_RUNS:-3}
-[ "$runs" -ge 3 ] || runs=3
+bench=decoding
+source scripts/bench-common.sh
+
 max_rss_mib=128
 max_rss_few_mib=64       # analyze: a million packets on 4 connections
 max_rss_analyze_mib=512  # analyze: whatever there is, docs/analyze.md "Large captures"
 
-dir=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/rocecap-bench.XXXXXX")
-trap 'rm -rf "$dir"' EXIT
-
-export CGO_ENABLED=0
 go build -o "$dir/gencap" ./internal/gencap/cmd/gencap
 go build -o "$dir/measure" ./scripts/measure
-if [ -z "${ROCECAP:-}" ]; then
-	go build -trimpath -o bin/rocecap ./cmd/rocecap
-	ROCECAP=bin/rocecap
-fi
+ROCECAP=$(binary rocecap)
 
-count() { awk -v n="$1" -v s="$scale" 'BEGIN { printf "%d", n * s }'; }
 big=$dir/1KiB.pcap
 small=$dir/16B.pcap
 "$dir/gencap" -n "$(count 500000)" -size 1024 -o "$big"
@@ -45,11 +37,7 @@ declare -A best peak
 once() {
 	local name=$1 seconds rss
 	shift
-	"$dir/measure" "$@" 3>"$dir/result" >/dev/null 2>"$dir/stderr" || {
-		echo "bench: failed: $*" >&2
-		cat "$dir/stderr" >&2
-		exit 1
-	}
+	"$dir/measure" "$@" 3>"$dir/result" >/dev/null 2>"$dir/stderr" || fail "$dir/stderr" "failed: $*"
 	read -r seconds rss <"$dir/result"
 	if [ -z "${best[$name]:-}" ] || awk "BEGIN { exit !($seconds < ${best[$name]}) }"; then
 		best[$name]=$seconds
@@ -76,24 +64,22 @@ row() {
 	}'
 }
 
-have() { command -v "$1" >/dev/null || { echo "bench: $1 is not installed: no comparison with it" >&2; false; }; }
-tshark_here=false tcpdump_here=false
-have tshark && tshark_here=true
-have tcpdump && tcpdump_here=true
+tshark=$(have tshark) || true
+tcpdump=$(have tcpdump) || true
 
 fields=(-T fields -e infiniband.bth.opcode -e infiniband.bth.psn)
 
 for file in "$big" "$small"; do
 	tag=$(basename "$file" .pcap)
 	# tshark takes long, so it runs once; the others take turns.
-	if $tshark_here; then
+	if [ -n "$tshark" ]; then
 		once "tshark fields $tag" tshark -r "$file" "${fields[@]}"
 		once "tshark text $tag" tshark -r "$file"
 	fi
 	for ((i = 0; i < runs; i++)); do
 		once "fields $tag" "$ROCECAP" decode "${fields[@]}" "$file"
 		once "text $tag" "$ROCECAP" decode "$file"
-		if $tcpdump_here; then
+		if [ -n "$tcpdump" ]; then
 			once "tcpdump $tag" tcpdump -n -r "$file"
 		fi
 		once "icrc $tag" "$ROCECAP" icrc "$file"
