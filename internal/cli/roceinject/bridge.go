@@ -108,7 +108,7 @@ func (o *bridgeOptions) warn(names [2]string) {
 			if !what.Merges() {
 				continue
 			}
-			fmt.Fprintf(o.streams.Err, "warning: %s has %s on, which merges received TCP segments into frames too long to send: ethtool -K %s %s off\n",
+			fmt.Fprintf(o.streams.Err, "warning: %s has %s on, which merges received TCP segments; they are parted again, but not always as they came: ethtool -K %s %s off\n",
 				name, what, name, what)
 		}
 	}

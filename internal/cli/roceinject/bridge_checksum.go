@@ -20,14 +20,7 @@ func (c *completer) complete(data []byte) {
 	if (f.Proto != wire.ProtoTCP && f.Proto != wire.ProtoUDP) || f.Problems&wire.ProblemFragment != 0 || f.L4 < 0 || f.End > len(data) {
 		return
 	}
-	var src, dst []byte
-	if ip := wire.IPv4Header(f.View(wire.HdrIPv4)); len(ip) >= wire.IPv4MinLen {
-		src, dst = ip.Addresses()[:4], ip.Addresses()[4:]
-	} else if ip := wire.IPv6Header(f.View(wire.HdrIPv6)); len(ip) == wire.IPv6Len {
-		src, dst = ip.Addresses()[:16], ip.Addresses()[16:]
-	} else {
-		return
-	}
+	src, dst := addresses(data[f.Net:])
 	segment := data[f.L4:f.End]
 	switch {
 	case f.Proto == wire.ProtoTCP && len(segment) >= wire.TCPMinLen:
@@ -41,6 +34,15 @@ func (c *completer) complete(data []byte) {
 			udp.SetChecksum(wire.UDPChecksum(src, dst, segment))
 		}
 	}
+}
+
+// addresses are those of an IP header, which a checksum behind it covers.
+func addresses(ip []byte) (src, dst []byte) {
+	if h := wire.IPv4Header(ip); h.Version() == 4 {
+		return h.Addresses()[:4], h.Addresses()[4:]
+	}
+	both := wire.IPv6Header(ip).Addresses()
+	return both[:16], both[16:]
 }
 
 // pseudoSum adds the length of a segment to the pseudo header's sum, of which

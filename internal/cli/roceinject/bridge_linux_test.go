@@ -21,7 +21,6 @@ import (
 	"github.com/rocecap/rocecap/internal/cli"
 	"github.com/rocecap/rocecap/internal/craft"
 	"github.com/rocecap/rocecap/internal/impair"
-	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/netio/nettest"
 	"github.com/rocecap/rocecap/internal/netio/nic"
 	"github.com/rocecap/rocecap/internal/testneed"
@@ -362,21 +361,10 @@ func TestBridgeAnswers(t *testing.T) {
 // bridgeRecords reads a capture's frames, by interface, with their comments.
 func bridgeRecords(t *testing.T, name string) (frames [2][]string) {
 	t.Helper()
-	r, err := capfile.Open(name)
-	if err != nil {
-		t.Fatal(err)
+	for _, rec := range CaptureOf(t, name) {
+		frames[rec.Interface] = append(frames[rec.Interface], fmt.Sprintf("%d %s", psns([][]byte{rec.Data})[0], rec.Comment))
 	}
-	defer r.Close()
-	for {
-		batch, err := r.Next()
-		if err != nil {
-			return frames
-		}
-		for _, rec := range batch.Records {
-			frames[rec.Interface] = append(frames[rec.Interface], fmt.Sprintf("%d %s", psns([][]byte{rec.Data})[0], rec.Comment))
-		}
-		batch.Release()
-	}
+	return frames
 }
 
 func TestBridgeCapturesBothSides(t *testing.T) {
@@ -469,7 +457,7 @@ func bridgedMachines(t testing.TB) (left, right *nettest.Namespace, b *bridge) {
 }
 
 // TestBridgeCarriesTCP shows that the kernels' own traffic comes through, whose
-// checksums a sender leaves to an interface that is none.
+// checksums and segmentation a sender leaves to an interface that is none.
 func TestBridgeCarriesTCP(t *testing.T) {
 	left, right, _ := bridgedMachines(t)
 	var listener net.Listener
@@ -499,10 +487,8 @@ func TestBridgeCarriesTCP(t *testing.T) {
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	sent, got := bytes.Repeat([]byte("echo"), 256), make([]byte, 1024)
-	if _, err := conn.Write(sent); err != nil {
-		t.Fatal(err)
-	}
+	sent, got := bytes.Repeat([]byte("echo"), 1<<18), make([]byte, 1<<20)
+	go func() { _, _ = conn.Write(sent) }() // what is missing is seen below
 	if _, err := io.ReadFull(conn, got); err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("echo of %d bytes: %v", len(sent), err)
 	}

@@ -21,6 +21,7 @@ type bridge struct {
 	ends    [2]*bridgeEnd  // where the frames of a direction come in
 	capture *bridgeCapture // nil when none is written
 	sums    completer
+	parts   parter
 	timer   *time.Timer
 	wake    time.Time // what the timer is set to, zero after it fired
 	stopped bool
@@ -137,10 +138,9 @@ func (b *bridge) handle(d fault.Direction, frames []nic.Frame) error {
 	now := time.Now()
 	b.emit(now) // what was due before they came
 	for i := range frames {
-		if err := b.decide(now, d, &frames[i]); err != nil {
+		if err := b.take(now, d, &frames[i]); err != nil {
 			return err
 		}
-		b.emit(now)
 	}
 	if err := b.flush(); err != nil {
 		return err
@@ -158,14 +158,31 @@ func (b *bridge) arm() {
 	}
 }
 
-func (b *bridge) decide(now time.Time, d fault.Direction, f *nic.Frame) error {
+// take decides about a frame, or about those that it is merged of.
+func (b *bridge) take(now time.Time, d fault.Direction, f *nic.Frame) error {
 	if len(f.Data) < f.WireLen { // the kernel kept less than the frame
 		b.exit(d).tooLong++
+		return nil
+	}
+	var parts [][]byte
+	if f.Merged {
+		parts = b.parts.part(f.Data, b.ends[d].link.MTU())
+	}
+	for _, part := range parts {
+		if err := b.decide(now, d, &nic.Frame{Data: part, WireLen: len(part), Time: f.Time}); err != nil {
+			return err
+		}
+	}
+	if parts != nil {
 		return nil
 	}
 	if f.ChecksumPending {
 		b.sums.complete(f.Data)
 	}
+	return b.decide(now, d, f)
+}
+
+func (b *bridge) decide(now time.Time, d fault.Direction, f *nic.Frame) error {
 	pass := b.engine.Receive(now, d, f.Data)
 	if b.capture != nil {
 		if err := b.capture.arrived(d, f, b.engine.Note()); err != nil {
@@ -175,6 +192,7 @@ func (b *bridge) decide(now time.Time, d fault.Direction, f *nic.Frame) error {
 	if pass {
 		b.send(d, f.Data, "")
 	}
+	b.emit(now)
 	return nil
 }
 
