@@ -16,6 +16,8 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/present/text"
+	"github.com/rocecap/rocecap/internal/track/iwarp"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // craftOptions are the flags of `roceinject craft`.
@@ -161,21 +163,35 @@ func (o *craftOptions) printer() (printer, error) {
 	return &text.Line{Palette: palette}, nil
 }
 
-func printPackets(s cli.Streams, list script.Script, out printer) error {
-	p := packet.Packet{Interface: -1}
-	var line []byte
+func printPackets(s cli.Streams, list script.Script, form printer) error {
+	page := packetPage{out: s.Out, form: form, units: unitsOf, packet: packet.Packet{Interface: -1}}
 	return list.Each(func(r *craft.Recipe) error {
 		img, err := craft.Build(r)
 		if err != nil {
 			return err
 		}
-		p.Number++
-		p.Parse(r.Link, img.Data, img.WireLen)
-		p.PDUs = unitsOf(&p.Frame, p.Number)
-		line = out.Append(line[:0], &p)
-		_, err = s.Out.Write(line)
-		return err
+		return page.add(r.Link, img.Data, img.WireLen)
 	})
+}
+
+// packetPage prints packets one after the other.
+type packetPage struct {
+	out    io.Writer
+	form   printer
+	units  func(f *wire.Frame, number int) []*iwarp.PDU // that a packet completes
+	packet packet.Packet
+	line   []byte
+}
+
+func (p *packetPage) add(link wire.LinkType, data []byte, wireLen int) error {
+	p.packet.Number++
+	p.packet.Parse(link, data, wireLen)
+	p.packet.PDUs = p.units(&p.packet.Frame, p.packet.Number)
+	p.line = p.form.Append(p.line[:0], &p.packet)
+	if _, err := p.out.Write(p.line); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
 }
 
 // gap is the time between packets in a capture, in nanoseconds.

@@ -24,6 +24,19 @@ func unitsOf(f *wire.Frame, number int) []*iwarp.PDU {
 	return t.Segment(s)
 }
 
+// capturedUnits finds the iWARP units of packets that were captured one after the
+// other: those that belong to connections.
+func capturedUnits() func(*wire.Frame, int) []*iwarp.PDU {
+	t := iwarp.NewTracker(iwarp.DefaultLimits())
+	return func(f *wire.Frame, number int) []*iwarp.PDU {
+		s, ok := iwarp.PacketOf(f, uint64(number))
+		if !ok {
+			return nil
+		}
+		return t.Segment(s)
+	}
+}
+
 // startBefore is a start-up frame right before a sequence number.
 func startBefore(src, dst netip.AddrPort, seq, ack uint32, key string) iwarp.Packet {
 	m := make(wire.MPAStart, wire.MPAStartLen)

@@ -3,8 +3,6 @@ package roceinject
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/packet"
@@ -75,9 +73,14 @@ func (o *sendOptions) printAll(ctx context.Context, args []string, passes uint64
 	if passes == 0 && o.count > 0 {
 		s.passes = 0
 	}
+	units := unitsOf
+	if o.capture != "" {
+		units = capturedUnits()
+	}
+	tree := &text.Tree{Palette: text.NewPalette(o.streams.Coloured())}
 	s.sink = &printSink{
-		out: o.streams.Out, tree: text.Tree{Palette: text.NewPalette(o.streams.Coloured())},
-		place: make([]byte, capfile.MaxRecord), packet: packet.Packet{Interface: -1},
+		page:  packetPage{out: o.streams.Out, form: tree, units: units, packet: packet.Packet{Interface: -1}},
+		place: make([]byte, capfile.MaxRecord),
 	}
 	return errors.Join(s.run(ctx), src.close(), s.problem())
 }
@@ -98,23 +101,14 @@ func (o *sendOptions) drySource(ctx context.Context, args []string, passes uint6
 
 // printSink prints packets.
 type printSink struct {
-	out    io.Writer
-	tree   text.Tree
-	place  []byte
-	line   []byte
-	packet packet.Packet
+	page  packetPage
+	place []byte
 }
 
 func (p *printSink) reserve() ([]byte, error) { return p.place, nil }
 
 func (p *printSink) commit(length int, _ int64) error {
-	p.packet.Number++
-	p.packet.Parse(wire.LinkEthernet, p.place[:length], length)
-	p.line = p.tree.Append(p.line[:0], &p.packet)
-	if _, err := p.out.Write(p.line); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
+	return p.page.add(wire.LinkEthernet, p.place[:length], length)
 }
 
 func (p *printSink) flush() error { return nil }

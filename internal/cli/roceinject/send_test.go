@@ -37,11 +37,11 @@ func written(t *testing.T, args ...string) []capfile.Record {
 	if out, err := sendWith(t.Context(), append(args, "-w", name)...); err != nil {
 		t.Fatalf("send %q: %v\n%s", args, err, out)
 	}
-	return captureOf(t, name)
+	return CaptureOf(t, name)
 }
 
-// captureOf reads a capture file.
-func captureOf(t testing.TB, name string) (all []capfile.Record) {
+// CaptureOf reads a capture file.
+func CaptureOf(t testing.TB, name string) (all []capfile.Record) {
 	t.Helper()
 	r, err := capfile.Open(name)
 	if err != nil {
@@ -123,7 +123,7 @@ func TestSendMakesWhatCraftMakes(t *testing.T) {
 		if err := root.Execute(); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(dataOf(captureOf(t, crafted)), dataOf(written(t, args...))); d != "" {
+		if d := cmp.Diff(dataOf(CaptureOf(t, crafted)), dataOf(written(t, args...))); d != "" {
 			t.Errorf("%q: %s", args, d)
 		}
 	}
@@ -198,7 +198,7 @@ func TestAFileHasTheTimesOfTheSchedule(t *testing.T) {
 
 func TestACaptureIsSentAsItIs(t *testing.T) {
 	name := filepath.Join(testneed.Pcaps(t), "py_mixed.pcap")
-	want := dataOf(captureOf(t, name))
+	want := dataOf(CaptureOf(t, name))
 	if d := cmp.Diff(want, dataOf(written(t, "-r", name))); d != "" {
 		t.Error(d)
 	}
@@ -283,14 +283,30 @@ func TestADryRunPrintsEveryField(t *testing.T) {
 	}
 }
 
+// A crafted packet is looked at alone, a captured one within its connection.
+func TestADryRunPrintsIWARPUnits(t *testing.T) {
+	for _, test := range []struct {
+		args  []string
+		units int
+	}{
+		{[]string{"iwarp", "send", "--payload", "text:hello", "--count", "3"}, 3},
+		{[]string{"-r", filepath.Join(testneed.Pcaps(t), "iw_rping.pcap"), "--count", "10"}, 3}, // after MPA's start-up
+	} {
+		out, err := sendWith(t.Context(), append(test.args, "--dry-run")...)
+		if got := strings.Count(out, "\niWARP FPDU, "); err != nil || got != test.units {
+			t.Errorf("%q: %d units, want %d, %v", test.args, got, test.units, err)
+		}
+	}
+}
+
 // TestSendDoesNotWriteOverTheCaptureThatItReads as it once did.
 func TestSendDoesNotWriteOverTheCaptureThatItReads(t *testing.T) {
 	name := createWith(t, "in.pcap", capfile.Record{Data: make([]byte, 60), WireLen: 60, Link: wire.LinkEthernet, FCSLen: -1, Interface: -1})
-	before := captureOf(t, name)
+	before := CaptureOf(t, name)
 	if _, err := sendWith(t.Context(), "-r", name, "-w", name); err == nil || !strings.Contains(err.Error(), "written over") {
 		t.Errorf("error %v", err)
 	}
-	if after := captureOf(t, name); len(after) != len(before) {
+	if after := CaptureOf(t, name); len(after) != len(before) {
 		t.Errorf("%d records of %d are left", len(after), len(before))
 	}
 }
@@ -372,7 +388,7 @@ func TestAnInterruptEndsAWriteToAFile(t *testing.T) {
 	if err := errors.Join(o.watched(ctx, s), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(captureOf(t, name)); n < 400 || n > 500+flushEvery || !strings.Contains(s.summary(), "sent "+strconv.Itoa(n)+" packets") {
+	if n := len(CaptureOf(t, name)); n < 400 || n > 500+flushEvery || !strings.Contains(s.summary(), "sent "+strconv.Itoa(n)+" packets") {
 		t.Errorf("%d packets written, reported as\n%s", n, s.summary())
 	}
 }
