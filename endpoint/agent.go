@@ -14,7 +14,7 @@ const (
 	// managementQKey is QP 1's, which everybody knows (IBTA 9.2.3).
 	managementQKey = 0x80010000
 	managementRecv = 256
-	madRoom        = grhLen + wire.MADLen
+	madRoom        = wire.GRHLen + wire.MADLen
 	// exchangeDepth is how many events of a connection wait for its owner: a
 	// reply, its end, the end of timewait, and one that should not have come.
 	exchangeDepth = 4
@@ -112,7 +112,7 @@ func (a *agent) complete(c Completion) {
 	}
 	b := a.buffer(int(c.ID))
 	if c.Bytes == madRoom && c.SrcQP == 1 {
-		a.manager.Receive(a.device.now, b[grhLen:], a.peer(b[:grhLen]))
+		a.manager.Receive(a.device.now, b[wire.GRHLen:], a.peer(b[:wire.GRHLen]))
 		a.run()
 	}
 	a.post(int(c.ID))
@@ -123,7 +123,7 @@ func (a *agent) complete(c Completion) {
 func (a *agent) peer(area []byte) cm.Peer {
 	ip := wire.IPv6Header(area)
 	src, dst := ip.Src(), ip.Dst()
-	if v4 := area[grhLen-wire.IPv4MinLen:]; ip.Version() != 6 {
+	if v4 := area[wire.GRHLen-wire.IPv4MinLen:]; ip.Version() != 6 {
 		src, dst = wire.IPv4Header(v4).Src(), wire.IPv4Header(v4).Dst()
 	}
 	return a.device.peerAt(src, dst)

@@ -11,13 +11,9 @@ import (
 	"github.com/rocecap/rocecap/endpoint"
 )
 
-// dialled makes two sides whose queue pairs were connected by connection
-// management.
-func dialled(t *testing.T, typ endpoint.Type, gid int) (a, b *side, active, passive *endpoint.Conn) {
+// dial connects two sides by connection management: a asks b.
+func dial(t *testing.T, a, b *side, gid int, asked, answered endpoint.ConnOptions) (active, passive *endpoint.Conn, dialErr, acceptErr error) {
 	t.Helper()
-	left, right := options(1500)
-	a = newSide(t, openDevice(t, left), typ, 1<<16)
-	b = newSide(t, openDevice(t, right), typ, 1<<16)
 	l, err := b.dev.Listen(endpoint.TCPPort(18515))
 	if err != nil {
 		t.Fatal(err)
@@ -26,22 +22,27 @@ func dialled(t *testing.T, typ endpoint.Type, gid int) (a, b *side, active, pass
 	go func() {
 		r, err := l.Accept(within(t))
 		if err == nil {
-			if !bytes.HasPrefix(r.Private, []byte("please")) || r.Type != typ {
-				t.Errorf("request for %v with %q", r.Type, r.Private)
-			}
-			passive, err = r.Accept(within(t), b.qp, endpoint.ConnOptions{Private: []byte("welcome")})
+			passive, err = r.Accept(within(t), b.qp, answered)
 		}
 		accepted <- err
 	}()
-	active, err = a.dev.Dial(within(t), b.dev.GID(gid), endpoint.TCPPort(18515), a.qp, endpoint.ConnOptions{Private: []byte("please")})
-	if err != nil {
+	active, dialErr = a.dev.Dial(within(t), b.dev.GID(gid), endpoint.TCPPort(18515), a.qp, asked)
+	acceptErr = <-accepted
+	return active, passive, dialErr, acceptErr
+}
+
+// dialled makes two sides whose queue pairs were connected by connection
+// management.
+func dialled(t *testing.T, typ endpoint.Type, gid int) (a, b *side, active, passive *endpoint.Conn) {
+	t.Helper()
+	left, right := options(1500)
+	a, b = sides(t, typ, left, right, 1<<16)
+	active, passive, err, acceptErr := dial(t, a, b, gid, endpoint.ConnOptions{Private: []byte("please")}, endpoint.ConnOptions{Private: []byte("welcome")})
+	if err := errors.Join(err, acceptErr); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-accepted; err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.HasPrefix(active.Private, []byte("welcome")) {
-		t.Errorf("answered with %q", active.Private)
+	if !bytes.HasPrefix(passive.Private, []byte("please")) || !bytes.HasPrefix(active.Private, []byte("welcome")) {
+		t.Errorf("asked with %q, answered with %q", passive.Private, active.Private)
 	}
 	return a, b, active, passive
 }
@@ -173,24 +174,12 @@ func TestEachSideBeginsWithThePSNThatTheOtherChose(t *testing.T) {
 func TestARequestForALargerPathMTUThanTheLinksIsRefused(t *testing.T) {
 	left, right := options(4200)
 	right.MTU = 1024
-	a, b := newSide(t, openDevice(t, left), endpoint.RC, 4096), newSide(t, openDevice(t, right), endpoint.RC, 4096)
-	l, err := b.dev.Listen(endpoint.TCPPort(18515))
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted := make(chan error, 1)
-	go func() {
-		r, err := l.Accept(within(t))
-		if err == nil {
-			_, err = r.Accept(within(t), b.qp, endpoint.ConnOptions{})
-		}
-		accepted <- err
-	}()
-	_, err = a.dev.Dial(within(t), b.dev.GID(0), endpoint.TCPPort(18515), a.qp, endpoint.ConnOptions{})
+	a, b := sides(t, endpoint.RC, left, right, 4096)
+	_, _, err, acceptErr := dial(t, a, b, 0, endpoint.ConnOptions{}, endpoint.ConnOptions{})
 	if rejected := new(endpoint.RejectError); !errors.As(err, &rejected) || rejected.Reason != 26 {
 		t.Errorf("dialled: %v", err)
 	}
-	if err := <-accepted; err == nil {
+	if acceptErr == nil {
 		t.Error("accepted")
 	}
 }
@@ -199,28 +188,14 @@ func TestARequestForALargerPathMTUThanTheLinksIsRefused(t *testing.T) {
 func TestAWishedTimeoutWins(t *testing.T) {
 	for _, wished := range []uint8{0, 11, 14} {
 		left, right := options(1500)
-		a, b := newSide(t, openDevice(t, left), endpoint.RC, 64), newSide(t, openDevice(t, right), endpoint.RC, 64)
+		a, b := sides(t, endpoint.RC, left, right, 64)
 		change := endpoint.ConnOptions{Change: func(a *endpoint.Attributes) {
 			if wished != 0 {
 				a.Timeout = wished
 			}
 		}}
-		l, err := b.dev.Listen(endpoint.TCPPort(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		accepted := make(chan error, 1)
-		go func() {
-			r, err := l.Accept(within(t))
-			if err == nil {
-				_, err = r.Accept(within(t), b.qp, change)
-			}
-			accepted <- err
-		}()
-		if _, err = a.dev.Dial(within(t), b.dev.GID(0), endpoint.TCPPort(1), a.qp, change); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-accepted; err != nil {
+		_, _, err, acceptErr := dial(t, a, b, 0, change, change)
+		if err := errors.Join(err, acceptErr); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range []*side{a, b} {
@@ -248,7 +223,7 @@ func TestAQueuePairThatIsConnectedIsNotConnectedAgain(t *testing.T) {
 func TestAConnectionThatIsNotWaitedForEndsItsQueuePair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left, right := options(1500)
-		a, b := newSide(t, openDevice(t, left), endpoint.RC, 64), newSide(t, openDevice(t, right), endpoint.RC, 64)
+		a, b := sides(t, endpoint.RC, left, right, 64)
 		l, err := b.dev.Listen(endpoint.TCPPort(1))
 		if err != nil {
 			t.Fatal(err)

@@ -390,36 +390,3 @@ func TestCutFramesAreDropped(t *testing.T) {
 		t.Errorf("%d answers", s.NeighbourAnswers)
 	}
 }
-
-func TestTenThousandConnectedQueuePairsAreSmall(t *testing.T) {
-	const pairs = 10_000
-	left, right := options(4200)
-	a, b := newSide(t, openDevice(t, left), endpoint.RC, 4096), newSide(t, openDevice(t, right), endpoint.RC, 4096)
-	before := heap()
-	all := make([][2]*side, pairs)
-	for i := range all {
-		x, y := *a, *b
-		for _, s := range []*side{&x, &y} {
-			var err error
-			s.qp, err = s.dev.CreateQP(endpoint.QPOptions{
-				Type: endpoint.RC, PD: s.pd, SendCQ: s.cq, RecvCQ: s.cq, SignalAll: true, MaxSend: 16, MaxRecv: 16,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		join(t, &x, &y, i%2)
-		all[i] = [2]*side{&x, &y}
-	}
-	for i := range all {
-		x, y := all[i][0], all[i][1]
-		x.send(remoteTo(y, endpoint.Write, x.region.SGL(0, 64), 0))
-		x.want(1, endpoint.Success)
-	}
-	if each := (heap() - before) / (2 * pairs); each > 512<<20/pairs {
-		t.Errorf("%d bytes for each queue pair", each)
-	} else {
-		t.Logf("%d bytes for each queue pair", each)
-	}
-	runtime.KeepAlive(all)
-}

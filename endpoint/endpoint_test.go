@@ -73,11 +73,16 @@ func withinTime(t testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
+// sides makes two sides whose queue pairs are not connected.
+func sides(t testing.TB, typ endpoint.Type, left, right endpoint.Options, size int) (a, b *side) {
+	t.Helper()
+	return newSide(t, openDevice(t, left), typ, size), newSide(t, openDevice(t, right), typ, size)
+}
+
 // connected makes two sides with connected queue pairs.
 func connected(t testing.TB, typ endpoint.Type, left, right endpoint.Options, gid, size int) (a, b *side) {
 	t.Helper()
-	a = newSide(t, openDevice(t, left), typ, size)
-	b = newSide(t, openDevice(t, right), typ, size)
+	a, b = sides(t, typ, left, right, size)
 	join(t, a, b, gid)
 	return a, b
 }

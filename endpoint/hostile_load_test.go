@@ -20,7 +20,7 @@ func TestTenThousandConnectedQueuePairsFitIntoMemory(t *testing.T) {
 	before := heap()
 	one, other := crowd(t, a, pairs), crowd(t, b, pairs)
 	for i := range pairs {
-		join(t, &side{t: t, dev: a, qp: one.qps[i]}, &side{t: t, dev: b, qp: other.qps[i]}, 0)
+		join(t, &side{t: t, dev: a, qp: one.qps[i]}, &side{t: t, dev: b, qp: other.qps[i]}, i%2)
 	}
 	connected := heap()
 	talk(t, one, other)

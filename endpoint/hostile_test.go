@@ -9,19 +9,13 @@ import (
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/icrc"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // TestHostilePacketsChangeNothingOutsideRegions sends packets of every kind,
 // with right and wrong fields and right ICRCs, to queue pairs of every kind.
 func TestHostilePacketsChangeNothingOutsideRegions(t *testing.T) {
-	left, right := simnet.Pair(1500)
-	dev := openDevice(t, endpoint.Options{Link: left, Seed: 5, Addresses: prefixes("10.0.0.1/24")})
-	w, err := right.Writer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dev, _, w := wired(t, nil)
 	if _, err := dev.Listen(endpoint.TCPPort(1)); err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,8 @@ type receiver struct {
 	frame    wire.Frame
 	check    checker
 	arrivals []arrival
-	grh      [grhLen]byte
+	grh      [wire.GRHLen]byte
 }
-
-// grhLen is the room before a UD payload.
-const grhLen = 40
 
 // arrival is a frame that was inspected, and what there is to do about it.
 type arrival struct {
@@ -297,10 +294,10 @@ func samePartition(a, b uint16) bool {
 // area is the 40 bytes that a UD receiver finds before the payload: the IPv6
 // header, or an IPv4 header at the end (IBTA A17.4.5.1).
 func (r *receiver) area(ip []byte) []byte {
-	if len(ip) == grhLen {
+	if len(ip) == wire.GRHLen {
 		return ip
 	}
-	clear(r.grh[:grhLen-wire.IPv4MinLen])
-	copy(r.grh[grhLen-wire.IPv4MinLen:], ip)
+	clear(r.grh[:wire.GRHLen-wire.IPv4MinLen])
+	copy(r.grh[wire.GRHLen-wire.IPv4MinLen:], ip)
 	return r.grh[:]
 }

@@ -132,7 +132,7 @@ func TestUDDatagramsNameTheirSender(t *testing.T) {
 
 func TestASharedReceiveQueueServesSeveralQueuePairs(t *testing.T) {
 	left, right := options(1500)
-	a, b := newSide(t, openDevice(t, left), endpoint.RC, 4096), newSide(t, openDevice(t, right), endpoint.RC, 4096)
+	a, b := sides(t, endpoint.RC, left, right, 4096)
 	srq, err := b.dev.CreateSRQ(endpoint.SRQOptions{PD: b.pd, Limit: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestADeviceTalksToItselfWithoutLoss(t *testing.T) {
 
 func TestXRCPutsMessagesIntoTheSharedQueueThatTheyName(t *testing.T) {
 	left, right := options(1500)
-	a, b := newSide(t, openDevice(t, left), endpoint.RC, 4096), newSide(t, openDevice(t, right), endpoint.RC, 4096)
+	a, b := sides(t, endpoint.RC, left, right, 4096)
 	var err error
 	if a.qp, err = a.dev.CreateQP(endpoint.QPOptions{Type: endpoint.XRCSend, PD: a.pd, SendCQ: a.cq, SignalAll: true}); err != nil {
 		t.Fatal(err)

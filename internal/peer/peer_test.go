@@ -3,28 +3,17 @@ package peer_test
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
 	"github.com/rocecap/rocecap/internal/peer"
+	"github.com/rocecap/rocecap/internal/peer/peertest"
 )
 
-func openDevice(t *testing.T, link endpoint.Link, address string) *endpoint.Device {
-	t.Helper()
-	dev, err := endpoint.Open(endpoint.Options{Link: link, Seed: 1, Addresses: []netip.Prefix{netip.MustParsePrefix(address)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = dev.Close() })
-	return dev
-}
-
 func TestNextTellsWhyTheContextEnded(t *testing.T) {
-	link, _ := simnet.Pair(1500)
-	cq := openDevice(t, link, "10.0.0.1/24").CreateCQ(1)
+	dev, _ := peertest.Devices(t, 1500)
+	cq := dev.CreateCQ(1)
 	why := errors.New("it is late")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
@@ -36,8 +25,7 @@ func TestNextTellsWhyTheContextEnded(t *testing.T) {
 // connect makes connected queue pairs of two devices.
 func connect(t *testing.T, ctx context.Context) (active, passive *endpoint.Conn, cq *endpoint.CQ) {
 	t.Helper()
-	a, b := simnet.Pair(1500)
-	left, right := openDevice(t, a, "10.0.0.1/24"), openDevice(t, b, "10.0.0.2/24")
+	left, right := peertest.Devices(t, 1500)
 	cq = left.CreateCQ(1)
 	l, err := right.Listen(endpoint.TCPPort(7))
 	if err != nil {
@@ -103,5 +91,16 @@ func TestNextTellsOfAFailedRequest(t *testing.T) {
 	var failed *peer.StatusError
 	if !errors.As(err, &failed) || failed.Completion.ID != 5 || failed.Completion.Status != endpoint.FlushError {
 		t.Error(err)
+	}
+}
+
+func TestExchangesThatCannotBeAreRefused(t *testing.T) {
+	dev, _ := peertest.Devices(t, 1500)
+	for _, o := range []peer.Options{
+		{Count: 1, Size: 1}, {Connections: 1 << 17, Size: 1}, {Connections: 1, Count: -1, Size: 1}, {Connections: 1, Count: 1}, {Connections: 1, Size: 2 << 30},
+	} {
+		if _, err := peer.NewExchange(dev, endpoint.RC, o); err == nil {
+			t.Errorf("%+v", o)
+		}
 	}
 }

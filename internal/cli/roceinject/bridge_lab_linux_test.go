@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rocecap/rocecap/internal/cli/roceinject"
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/testneed"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -77,7 +78,7 @@ func TestLabBridgeLosesOnePacketOfOneWrite(t *testing.T) {
 	stop := bridged(t, l, "--rules", rules, "-w", both)
 	writes(t, l, "10")
 	report := stop()
-	checkLoss(t, frames(t, both), report)
+	checkLoss(t, roceinject.CaptureOf(t, both), report)
 }
 
 // bridged puts the bridge between the guests, each on a bridge of the kernel's;

@@ -105,6 +105,18 @@ func (o *peerDevice) check() error {
 	return nil
 }
 
+// during makes the device, runs something with it, until --deadline at most, and
+// closes it.
+func (o *peerDevice) during(ctx context.Context, run func(context.Context, *endpoint.Device) error) error {
+	ctx, cancel := o.limit(ctx)
+	defer cancel()
+	dev, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(ctx, dev), o.close(ctx, dev))
+}
+
 // limit is the context of a run: it ends at --deadline.
 func (o *peerDevice) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.deadline == 0 {

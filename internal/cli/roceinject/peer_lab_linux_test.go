@@ -85,24 +85,32 @@ func (p *peerLab) asServer(t *testing.T, f family, program string, args ...strin
 // asServerThatMayFail is asServer, but for what to do when our side fails.
 func (p *peerLab) asServerThatMayFail(t *testing.T, f family, program string, args ...string) (ours, theirs string, failed error) {
 	t.Helper()
-	type result struct {
-		out string
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		out, err := p.run(f, args...)
-		done <- result{out, err}
-	}()
+	wait := meanwhile(func() (string, error) { return p.run(f, args...) })
 	p.awaitListener(t)
 	ctx, cancel := context.WithTimeout(t.Context(), peerPatience)
 	defer cancel()
 	theirs, err := p.guest.Run(ctx, program+" 10.77.0.1")
-	r := <-done
+	ours, failed = wait()
 	if err != nil {
-		t.Fatalf("the guest's %s: %v\n%s\nour server: %v\n%s", program, err, theirs, r.err, r.out)
+		t.Fatalf("the guest's %s: %v\n%s\nour server: %v\n%s", program, err, theirs, failed, ours)
 	}
-	return r.out, theirs, r.err
+	return ours, theirs, failed
+}
+
+// meanwhile runs one side while the other one does something else; wait returns
+// what it has printed.
+func meanwhile(run func() (string, error)) (wait func() (out string, err error)) {
+	var out string
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, err = run()
+	}()
+	return func() (string, error) {
+		<-done
+		return out, err
+	}
 }
 
 // onlyTheLastAckWasLost is how an end fails that has sent and received all when
@@ -262,15 +270,30 @@ func TestLabPeerSurvivesLoss(t *testing.T) {
 	})
 }
 
+// perftestCase is one of perftest's tests, between addresses of a family.
+type perftestCase struct {
+	verb, kind string
+	family     family
+	flags      string // of both ends
+}
+
+func (c perftestCase) String() string {
+	return fmt.Sprintf("%s_%s/%s/%s", c.verb, c.kind, c.family.name, strings.ReplaceAll(c.flags, " ", ""))
+}
+
+// commands are the guest's program, with flags of its own, and our arguments; both
+// get more flags.
+func (c perftestCase) commands(own, more string) (program string, args []string) {
+	flags := c.flags + " " + more
+	return fmt.Sprintf("ib_%s_%s -d rxe0 %s -F %s", c.verb, c.kind, own, flags),
+		append([]string{"perftest", c.verb, c.kind}, strings.Fields(flags)...)
+}
+
 // TestLabPeerRunsPerftest runs each test with the original, and compares the
 // tables that both print.
 func TestLabPeerRunsPerftest(t *testing.T) {
 	p := newPeerLab(t)
-	for _, test := range []struct {
-		verb, kind string
-		family     family
-		flags      string
-	}{
+	for _, test := range []perftestCase{
 		{"send", "bw", ipv4, "-m 4096"},
 		{"write", "bw", ipv6, "-m 256 -s 5000"},
 		{"read", "bw", ipv4, "-m 1024"},
@@ -286,10 +309,8 @@ func TestLabPeerRunsPerftest(t *testing.T) {
 		{"send", "bw", ipv6, "-c UD -s 1024"},
 		{"send", "bw", ipv4, "-b -q 2 -s 8192"},
 	} {
-		t.Run(fmt.Sprintf("%s_%s/%s/%s", test.verb, test.kind, test.family.name, strings.ReplaceAll(test.flags, " ", "")), func(t *testing.T) {
-			flags := test.flags + " -n 20"
-			program := fmt.Sprintf("ib_%s_%s -d rxe0 -x %d -F %s", test.verb, test.kind, test.family.index, flags)
-			args := append([]string{"perftest", test.verb, test.kind}, strings.Fields(flags)...)
+		t.Run(test.String(), func(t *testing.T) {
+			program, args := test.commands(fmt.Sprintf("-x %d", test.family.index), "-n 20")
 			p.bothRoles(t, test.family, program, args, checkPerftest)
 		})
 	}

@@ -125,13 +125,9 @@ func (o *perftestOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args[0], args[1]); err != nil {
 		return err
 	}
-	ctx, cancel := o.device.limit(ctx)
-	defer cancel()
-	dev, err := o.device.open(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(cause(ctx, o.measure(ctx, dev, args[2:])), o.device.close(ctx, dev))
+	return o.device.during(ctx, func(ctx context.Context, dev *endpoint.Device) error {
+		return cause(ctx, o.measure(ctx, dev, args[2:]))
+	})
 }
 
 func (o *perftestOptions) measure(ctx context.Context, dev *endpoint.Device, hosts []string) error {

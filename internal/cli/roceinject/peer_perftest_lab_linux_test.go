@@ -35,11 +35,7 @@ func (w *watched) String() string {
 // TestLabPeerRunsPerftestByRDMACM runs tests whose ends meet by rdma_cm (-R).
 func TestLabPeerRunsPerftestByRDMACM(t *testing.T) {
 	p := newPeerLab(t)
-	for _, test := range []struct {
-		verb, kind string
-		family     family
-		flags      string
-	}{
+	for _, test := range []perftestCase{
 		{"send", "bw", ipv4, "-s 8192"},
 		{"write", "bw", ipv4, "-q 3 -s 1000"},
 		{"read", "bw", ipv4, "-s 5000"},
@@ -50,15 +46,12 @@ func TestLabPeerRunsPerftestByRDMACM(t *testing.T) {
 		{"atomic", "lat", ipv4, ""},
 		{"send", "bw", ipv6, ""},
 	} {
-		t.Run(fmt.Sprintf("%s_%s/%s/%s", test.verb, test.kind, test.family.name, strings.ReplaceAll(test.flags, " ", "")), func(t *testing.T) {
-			flags := test.flags + " -n 20 -R"
-			program := fmt.Sprintf("ib_%s_%s -d rxe0 -F %s", test.verb, test.kind, flags)
-			guest := p.guest.IP4
+		t.Run(test.String(), func(t *testing.T) {
+			own, guest := "", p.guest.IP4
 			if test.family.index == ipv6.index {
-				program += " --ipv6-addr"
-				guest = p.guest.IP6
+				own, guest = "--ipv6-addr", p.guest.IP6
 			}
-			args := append([]string{"perftest", test.verb, test.kind}, strings.Fields(flags)...)
+			program, args := test.commands(own, "-n 20 -R")
 			t.Run("client", func(t *testing.T) {
 				server := p.guest.Start(t, program)
 				ours, err := p.run(test.family, append(args, guest.String())...)

@@ -99,18 +99,15 @@ func (o *pingPongOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args[0]); err != nil {
 		return err
 	}
-	ctx, cancel := o.device.limit(ctx)
-	defer cancel()
-	dev, err := o.device.open(ctx)
+	var report pingPongReport
+	err := o.device.during(ctx, func(ctx context.Context, dev *endpoint.Device) (err error) {
+		report, err = o.play(ctx, dev, args[1:])
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	report, err := o.play(ctx, dev, args[1:])
-	err = errors.Join(err, o.device.close(ctx, dev))
-	if err == nil {
-		err = o.print(report)
-	}
-	return err
+	return o.print(report)
 }
 
 // pingPongReport is what --json prints.

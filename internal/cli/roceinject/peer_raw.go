@@ -123,13 +123,9 @@ func (o *rawOptions) run(ctx context.Context, args []string) error {
 		}
 		steps = append(steps, step)
 	}
-	ctx, cancel := o.device.limit(ctx)
-	defer cancel()
-	dev, err := o.device.open(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(cause(ctx, o.talk(ctx, dev, steps)), o.device.close(ctx, dev))
+	return o.device.during(ctx, func(ctx context.Context, dev *endpoint.Device) error {
+		return cause(ctx, o.talk(ctx, dev, steps))
+	})
 }
 
 func (o *rawOptions) talk(ctx context.Context, dev *endpoint.Device, steps []raw.Step) error {

@@ -2,6 +2,7 @@ package roceinject
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rocecap/rocecap/endpoint"
+	"github.com/rocecap/rocecap/internal/peer"
 )
 
 // rdmaCM is what the modes of peer have in common whose ends meet by rdma_cm.
@@ -56,17 +58,13 @@ func (o *rdmaCM) server(ctx context.Context, hosts []string, dev *endpoint.Devic
 
 // during runs something with a device and prints nothing itself.
 func (o *rdmaCM) during(ctx context.Context, hosts []string, run func(ctx context.Context, dev *endpoint.Device, server netip.AddrPort) error) error {
-	ctx, cancel := o.device.limit(ctx)
-	defer cancel()
-	dev, err := o.device.open(ctx)
-	if err != nil {
-		return err
-	}
-	server, err := o.server(ctx, hosts, dev)
-	if err == nil {
-		err = run(ctx, dev, server)
-	}
-	return errors.Join(cause(ctx, err), o.device.close(ctx, dev))
+	return o.device.during(ctx, func(ctx context.Context, dev *endpoint.Device) error {
+		server, err := o.server(ctx, hosts, dev)
+		if err == nil {
+			err = run(ctx, dev, server)
+		}
+		return cause(ctx, err)
+	})
 }
 
 // listening runs something that serves a service.
@@ -76,6 +74,27 @@ func (o *rdmaCM) listening(dev *endpoint.Device, service endpoint.Service, serve
 		return err
 	}
 	return errors.Join(serve(l), l.Close())
+}
+
+// exchange lets an end be the client of a valid server, or else the server of a
+// service, and closes it.
+func (o *rdmaCM) exchange(ctx context.Context, dev *endpoint.Device, service endpoint.Service, server netip.AddrPort, end peer.End) (err error) {
+	defer func() { err = errors.Join(err, end.Close()) }()
+	start := time.Now()
+	if server.IsValid() {
+		err = end.Dial(ctx, server)
+	} else {
+		err = o.listening(dev, service, func(l *endpoint.Listener) error { return end.Serve(ctx, l) })
+	}
+	if err != nil || !o.device.json {
+		return err
+	}
+	report := cmReport{Role: role(server), Seconds: since(start)}
+	report.Messages, report.Bytes = end.Received()
+	for _, c := range end.Conns() {
+		report.Connections = append(report.Connections, cmConnOf(c))
+	}
+	return json.NewEncoder(o.device.streams.Out).Encode(report)
 }
 
 // registerMTU adds --mtu: the client's path is what both use.

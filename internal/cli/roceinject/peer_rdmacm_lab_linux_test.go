@@ -68,26 +68,18 @@ func (p *peerLab) cmClient(t *testing.T, f family, r cmRun) (ours, theirs string
 // cmServer is cmClient with the parts exchanged.
 func (p *peerLab) cmServer(t *testing.T, f family, r cmRun) (ours, theirs string) {
 	t.Helper()
-	type result struct {
-		out string
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		out, err := p.runCM(f, r.args...)
-		done <- result{out, err}
-	}()
+	wait := meanwhile(func() (string, error) { return p.runCM(f, r.args...) })
 	ctx, cancel := context.WithTimeout(t.Context(), peerPatience)
 	defer cancel()
 	own := f.own(p.port).String()
 	// Our device answers pings as soon as it is open, and listens then.
 	p.guest.MustRun(ctx, t, "until ping -c 1 -W 1 "+own+"; do :; done")
 	theirs, err := p.guest.Run(ctx, r.program+" "+r.client+" "+own)
-	r2 := <-done
-	if err != nil || r2.err != nil {
-		t.Fatalf("the guest's %s: %v\n%s\nour server: %v\n%s", r.program, err, theirs, r2.err, r2.out)
+	ours, failed := wait()
+	if err != nil || failed != nil {
+		t.Fatalf("the guest's %s: %v\n%s\nour server: %v\n%s", r.program, err, theirs, failed, ours)
 	}
-	return r2.out, theirs
+	return ours, theirs
 }
 
 // cmRoles runs a test of each role.

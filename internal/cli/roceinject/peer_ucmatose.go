@@ -2,22 +2,21 @@ package roceinject
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/netip"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/cli"
+	"github.com/rocecap/rocecap/internal/peer"
 	"github.com/rocecap/rocecap/internal/peer/ucmatose"
 )
 
 // ucmatoseOptions are the flags of `roceinject peer ucmatose`.
 type ucmatoseOptions struct {
 	rdmaCM
-	test ucmatose.Options
+	test peer.Options
 	mtu  int
 }
 
@@ -36,9 +35,9 @@ the client as many. Both ends have to be told the same numbers.
 	}
 	f := cmd.Flags()
 	o.register(f, ucmatose.Port, "p")
-	f.IntVarP(&o.test.Connections, "connections", "c", ucmatose.DefaultConnections, "make `N` connections")
-	f.IntVarP(&o.test.Count, "count", "C", ucmatose.DefaultCount, "send `N` messages over each")
-	f.IntVarP(&o.test.Size, "size", "S", ucmatose.DefaultSize, "send messages of `N` bytes")
+	f.IntVarP(&o.test.Connections, "connections", "c", peer.DefaultConnections, "make `N` connections")
+	f.IntVarP(&o.test.Count, "count", "C", peer.DefaultCount, "send `N` messages over each")
+	f.IntVarP(&o.test.Size, "size", "S", peer.DefaultSize, "send messages of `N` bytes")
 	registerMTU(f, &o.mtu)
 	return cmd
 }
@@ -51,25 +50,10 @@ func (o *ucmatoseOptions) run(ctx context.Context, args []string) error {
 	return o.during(ctx, args, o.talk)
 }
 
-func (o *ucmatoseOptions) talk(ctx context.Context, dev *endpoint.Device, server netip.AddrPort) (err error) {
+func (o *ucmatoseOptions) talk(ctx context.Context, dev *endpoint.Device, server netip.AddrPort) error {
 	end, err := ucmatose.New(dev, o.test)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, end.Close()) }()
-	start := time.Now()
-	if server.IsValid() {
-		err = end.Dial(ctx, server)
-	} else {
-		err = o.listening(dev, endpoint.TCPPort(o.port), func(l *endpoint.Listener) error { return end.Serve(ctx, l) })
-	}
-	if err != nil || !o.device.json {
-		return err
-	}
-	report := cmReport{Role: role(server), Seconds: since(start)}
-	report.Messages, report.Bytes = end.Received()
-	for _, c := range end.Conns() {
-		report.Connections = append(report.Connections, cmConnOf(c))
-	}
-	return json.NewEncoder(o.device.streams.Out).Encode(report)
+	return o.exchange(ctx, dev, endpoint.TCPPort(o.port), server, end)
 }

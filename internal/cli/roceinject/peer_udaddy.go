@@ -2,22 +2,20 @@ package roceinject
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/netip"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/cli"
+	"github.com/rocecap/rocecap/internal/peer"
 	"github.com/rocecap/rocecap/internal/peer/udaddy"
 )
 
 // udaddyOptions are the flags of `roceinject peer udaddy`.
 type udaddyOptions struct {
 	rdmaCM
-	test udaddy.Options
+	test peer.Options
 }
 
 func newPeerUdaddy(s cli.Streams) *cobra.Command {
@@ -36,9 +34,9 @@ lost do not come again: --deadline bounds how long an end waits for them.
 	}
 	f := cmd.Flags()
 	o.register(f, udaddy.Port, "")
-	f.IntVarP(&o.test.Connections, "connections", "c", udaddy.DefaultConnections, "look up `N` queue pairs")
-	f.IntVarP(&o.test.Count, "count", "C", udaddy.DefaultCount, "send `N` messages to each")
-	f.IntVarP(&o.test.Size, "size", "S", udaddy.DefaultSize, "send messages of `N` bytes")
+	f.IntVarP(&o.test.Connections, "connections", "c", peer.DefaultConnections, "look up `N` queue pairs")
+	f.IntVarP(&o.test.Count, "count", "C", peer.DefaultCount, "send `N` messages to each")
+	f.IntVarP(&o.test.Size, "size", "S", peer.DefaultSize, "send messages of `N` bytes")
 	return cmd
 }
 
@@ -47,22 +45,10 @@ func (o *udaddyOptions) run(ctx context.Context, args []string) error {
 	return o.during(ctx, args, o.talk)
 }
 
-func (o *udaddyOptions) talk(ctx context.Context, dev *endpoint.Device, server netip.AddrPort) (err error) {
+func (o *udaddyOptions) talk(ctx context.Context, dev *endpoint.Device, server netip.AddrPort) error {
 	end, err := udaddy.New(dev, o.test)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, end.Close()) }()
-	start := time.Now()
-	if server.IsValid() {
-		err = end.Ask(ctx, server)
-	} else {
-		err = o.listening(dev, endpoint.UDPPort(o.port), func(l *endpoint.Listener) error { return end.Answer(ctx, l) })
-	}
-	if err != nil || !o.device.json {
-		return err
-	}
-	report := cmReport{Role: role(server), Seconds: since(start)}
-	report.Messages, report.Bytes = end.Received()
-	return json.NewEncoder(o.device.streams.Out).Encode(report)
+	return o.exchange(ctx, dev, endpoint.UDPPort(o.port), server, end)
 }

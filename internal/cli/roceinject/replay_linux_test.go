@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/cli/roceinject"
 	"github.com/rocecap/rocecap/internal/netio/nettest"
 	"github.com/rocecap/rocecap/internal/netio/nic"
 	"github.com/rocecap/rocecap/internal/rewrite"
@@ -210,20 +210,12 @@ func TestReplayTakesALivePeersNumbersFromItsREP(t *testing.T) {
 // of them a host sent.
 func conversationOf(t *testing.T, path, host string, rules *rewrite.Rules) (frames [][]byte, mine []bool) {
 	t.Helper()
-	r, err := capfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var f wire.Frame
 	var facts rewrite.Facts
-	for batch, err := r.Next(); err == nil; batch, err = r.Next() {
-		for i := range batch.Records {
-			data := bytes.Clone(batch.Records[i].Data)
-			frames = append(frames, data)
-			f.Parse(wire.LinkEthernet, data, 0)
-			facts.Learn(&f)
-		}
-		batch.Release()
+	for _, rec := range roceinject.CaptureOf(t, path) {
+		frames = append(frames, rec.Data)
+		f.Parse(wire.LinkEthernet, rec.Data, 0)
+		facts.Learn(&f)
 	}
 	engine := rewrite.New(rules, &facts, false)
 	for _, frame := range frames {
@@ -231,9 +223,6 @@ func conversationOf(t *testing.T, path, host string, rules *rewrite.Rules) (fram
 		src, _ := f.Addresses()
 		mine = append(mine, src.String() == host)
 		engine.Apply(&f, -1)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
 	}
 	return frames, mine
 }

@@ -26,30 +26,6 @@ func replayed(args ...string) (code int, out, errors string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// frames reads a capture.
-func frames(t testing.TB, name string) (all []capfile.Record) {
-	t.Helper()
-	r, err := capfile.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		batch, err := r.Next()
-		if err != nil {
-			break
-		}
-		for _, rec := range batch.Records {
-			rec.Data = bytes.Clone(rec.Data)
-			all = append(all, rec)
-		}
-		batch.Release()
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // rcPacket builds an RC packet between the hosts 10.0.0.1, with QP 0x11, and
 // 10.0.0.2, with QP 0x22. words are opcode, PSN and FIELD=VALUE or data=TEXT.
 func rcPacket(t testing.TB, fromFirst bool, text string) []byte {
@@ -117,7 +93,7 @@ func TestReplayWithoutRulesCopiesACapture(t *testing.T) {
 		if code, _, errors := replayed(in, "-w", out); code != 0 || errors != "" {
 			t.Fatalf("%s: exit code %d, %s", name, code, errors)
 		}
-		want, got := frames(t, in), frames(t, out)
+		want, got := roceinject.CaptureOf(t, in), roceinject.CaptureOf(t, out)
 		if len(want) != len(got) {
 			t.Fatalf("%s: %d frames became %d", name, len(want), len(got))
 		}
@@ -142,8 +118,8 @@ func TestReplayChangesAWholeConversation(t *testing.T) {
 	var before wire.Frame
 	var h icrc.Hasher
 	first, firstAnswer := true, true
-	old := frames(t, in)
-	for i, rec := range frames(t, out) {
+	old := roceinject.CaptureOf(t, in)
+	for i, rec := range roceinject.CaptureOf(t, out) {
 		f.Parse(rec.Link, rec.Data, rec.WireLen)
 		if v, _, _ := h.Judge(&f); v != icrc.Good {
 			t.Errorf("record %d: the ICRC is %v", i+1, v)
@@ -200,7 +176,7 @@ func TestReplayTakesOneSide(t *testing.T) {
 	if code, said, errors := replayed(in, "-w", out, "--as", "10.0.0.1", "--timing", "2x"); code != 0 || said != "wrote 2 packets, 0 of them changed\n" {
 		t.Fatalf("exit code %d, %s%s", code, said, errors)
 	}
-	got := frames(t, out)
+	got := roceinject.CaptureOf(t, out)
 	if len(got) != 2 || !bytes.Equal(got[1].Data, rcPacket(t, true, "send-only 2 data=b")) || got[1].Time-got[0].Time != 1e6 {
 		t.Errorf("%+v", got)
 	}
@@ -209,12 +185,12 @@ func TestReplayTakesOneSide(t *testing.T) {
 func TestReplayKnowsASideByItsMACAddress(t *testing.T) {
 	in := filepath.Join(testneed.Pcaps(t), "rc_pingpong.pcap")
 	out := filepath.Join(t.TempDir(), "out.pcap")
-	mac := wire.Ethernet(frames(t, in)[0].Data).Src()
+	mac := wire.Ethernet(roceinject.CaptureOf(t, in)[0].Data).Src()
 	if code, said, errors := replayed(in, "-w", out, "--as", net.HardwareAddr(mac[:]).String()); code != 0 {
 		t.Fatalf("exit code %d, %s%s", code, said, errors)
 	}
-	got := frames(t, out)
-	if len(got) == 0 || len(got) == len(frames(t, in)) {
+	got := roceinject.CaptureOf(t, out)
+	if len(got) == 0 || len(got) == len(roceinject.CaptureOf(t, in)) {
 		t.Errorf("%d frames", len(got))
 	}
 	for i, rec := range got {

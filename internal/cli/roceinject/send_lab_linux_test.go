@@ -35,7 +35,7 @@ func TestLabCraftedSendIsAcknowledgedUnlessItsICRCIsWrong(t *testing.T) {
 		}
 	}
 	acks := 0
-	for _, rec := range frames(t, capture.Stop(t)) {
+	for _, rec := range roceinject.CaptureOf(t, capture.Stop(t)) {
 		var f wire.Frame
 		f.Parse(rec.Link, rec.Data, rec.WireLen)
 		bth, aeth := wire.BTH(f.View(wire.HdrBTH)), wire.AETH(f.View(wire.HdrAETH))

@@ -49,9 +49,6 @@ const (
 // atomicLen is the size of an atomic's operand.
 const atomicLen = 8
 
-// grhLen is what lies before the payload in a UD receive buffer.
-const grhLen = 40
-
 // Options say which test, as the flags of the originals do.
 type Options struct {
 	Verb    Verb

@@ -12,27 +12,8 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
+	"github.com/rocecap/rocecap/internal/peer/peertest"
 )
-
-// devices are the two ends of a cable in memory.
-func devices(t *testing.T) (list [2]*endpoint.Device) {
-	t.Helper()
-	left, right := simnet.Pair(4200)
-	for i, link := range []endpoint.Link{left, right} {
-		o := endpoint.Options{Link: link, Seed: uint64(i + 1)}
-		for _, text := range []string{"10.0.0.%d/24", "fd00::%d/64"} {
-			o.Addresses = append(o.Addresses, netip.MustParsePrefix(fmt.Sprintf(text, i+1)))
-		}
-		dev, err := endpoint.Open(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = dev.Close() })
-		list[i] = dev
-	}
-	return list
-}
 
 // outcome is what one side has at the end.
 type outcome struct {
@@ -62,20 +43,20 @@ func runBoth(t *testing.T, o Options) (client, server outcome) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	pair := devices(t)
+	left, right := peertest.Devices(t, 4200)
 	a, b := net.Pipe()
 	context.AfterFunc(ctx, func() { _, _ = a.Close(), b.Close() })
 	first := o
 	first.Client = true
 	done := make(chan outcome, 1)
 	go func() {
-		r := runSide(ctx, pair[1], b, o)
+		r := runSide(ctx, right, b, o)
 		if r.err != nil {
 			_ = b.Close()
 		}
 		done <- r
 	}()
-	client = runSide(ctx, pair[0], a, first)
+	client = runSide(ctx, left, a, first)
 	_ = a.Close()
 	server = <-done
 	if client.err != nil || server.err != nil {
@@ -96,23 +77,23 @@ func TestTestsRunOverAControl(t *testing.T) {
 		t.Run(fmt.Sprintf("%v/%v", o.Verb, o.Latency), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			pair := devices(t)
-			side := func(i int, server netip.Addr, o Options) error {
-				control, err := NewControl(ctx, pair[i], server, Port)
+			left, right := peertest.Devices(t, 4200)
+			side := func(dev *endpoint.Device, server netip.Addr, o Options) error {
+				control, err := NewControl(ctx, dev, server, Port)
 				if err != nil {
 					return err
 				}
-				r := runSide(ctx, pair[i], control, o)
+				r := runSide(ctx, dev, control, o)
 				if r.err != nil {
 					return r.err
 				}
 				return errors.Join(r.test.Part(ctx), control.Close(ctx))
 			}
 			server := make(chan error, 1)
-			go func() { server <- side(1, netip.Addr{}, o) }()
+			go func() { server <- side(right, netip.Addr{}, o) }()
 			first := o
 			first.Client = true
-			if err := errors.Join(side(0, netip.MustParseAddr("10.0.0.2"), first), <-server); err != nil {
+			if err := errors.Join(side(left, netip.MustParseAddr("10.0.0.2"), first), <-server); err != nil {
 				t.Error(err)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/peer"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // Test is one side of a test whose other side is on a Talk.
@@ -71,7 +72,7 @@ func (t *Test) MTU() int { return t.settings.MTU }
 func (t *Test) room() int {
 	n := max(t.Size, int(t.settings.CycleBuffer))
 	if t.Type == endpoint.UD {
-		n += grhLen
+		n += wire.GRHLen
 	}
 	line := max(int(t.settings.CacheLine), 1)
 	return (n + line - 1) / line * line

@@ -8,13 +8,11 @@ import (
 
 	"github.com/rocecap/rocecap/endpoint"
 	"github.com/rocecap/rocecap/internal/peer"
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // QKey is the Q_Key of the UD example.
 const QKey = 0x11111111
-
-// grhLen is what lies before the payload in a UD receive buffer.
-const grhLen = 40
 
 // pageLen is the distance of the bytes that the examples' own check looks at.
 const pageLen = 4096
@@ -131,7 +129,7 @@ func (g *Game) attributes(a *endpoint.Attributes) {
 // slot is the room of one message.
 func (g *Game) slot() int {
 	if g.Type == endpoint.UD {
-		return grhLen + g.Size
+		return wire.GRHLen + g.Size
 	}
 	return max(g.Size, 1)
 }
@@ -271,7 +269,7 @@ func (g *Game) fill(i, number int) []byte {
 func (g *Game) take(i int, c endpoint.Completion) {
 	from := int(c.ID) * g.slot()
 	if g.Type == endpoint.UD {
-		from += grhLen
+		from += wire.GRHLen
 	}
 	got := g.recv[from:][:g.Size]
 	mine := g.message(i)

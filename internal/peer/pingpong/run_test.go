@@ -10,32 +10,9 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
 	"github.com/rocecap/rocecap/internal/peer"
+	"github.com/rocecap/rocecap/internal/peer/peertest"
 )
-
-// devices are the two ends of a cable in memory; change may change the
-// second one's options.
-func devices(t *testing.T, change func(*endpoint.Options)) (a, b *endpoint.Device) {
-	t.Helper()
-	left, right := simnet.Pair(4200)
-	open := func(link endpoint.Link, seed uint64, change func(*endpoint.Options), addresses ...string) *endpoint.Device {
-		o := endpoint.Options{Link: link, Seed: seed}
-		for _, text := range addresses {
-			o.Addresses = append(o.Addresses, netip.MustParsePrefix(text))
-		}
-		if change != nil {
-			change(&o)
-		}
-		dev, err := endpoint.Open(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = dev.Close() })
-		return dev
-	}
-	return open(left, 1, nil, "10.0.0.1/24", "fd00::1/64"), open(right, 2, change, "10.0.0.2/24", "fd00::2/64")
-}
 
 // play plays one side.
 func play(ctx context.Context, dev *endpoint.Device, conn net.Conn, o Options) (Result, error) {
@@ -84,7 +61,7 @@ func TestGamesEndWithEveryMessageBackAsItWas(t *testing.T) {
 		{Type: endpoint.RC, QPs: 5, Shared: true, Size: 3000},
 	} {
 		t.Run(fmt.Sprintf("%v/%d/%d", o.Type, o.QPs, o.Size), func(t *testing.T) {
-			a, b := devices(t, nil)
+			a, b := peertest.Devices(t, 4200)
 			o.Iterations, o.RxDepth, o.Check = 40, 8, true
 			r, err := playBoth(t, a, b, o)
 			if err != nil {
@@ -101,8 +78,8 @@ func TestGamesEndWithEveryMessageBackAsItWas(t *testing.T) {
 // unseen by the ICRC.
 func TestWrongDataIsFound(t *testing.T) {
 	const headers = 14 + 20 + 8 + 12
-	a, b := devices(t, func(o *endpoint.Options) {
-		o.BeforeSend = func(frame []byte) endpoint.Verdict {
+	a, b := peertest.Devices(t, 4200, func(_, server *endpoint.Options) {
+		server.BeforeSend = func(frame []byte) endpoint.Verdict {
 			if len(frame) < headers+1000 {
 				return endpoint.Pass
 			}
@@ -120,14 +97,14 @@ func TestWrongDataIsFound(t *testing.T) {
 }
 
 func TestTooLongDatagramIsRefused(t *testing.T) {
-	a, _ := devices(t, nil)
+	a, _ := peertest.Devices(t, 4200)
 	if _, err := New(a, Options{Type: endpoint.UD, QPs: 1, Size: 5000, Iterations: 1, RxDepth: 1}); err == nil {
 		t.Error("no error")
 	}
 }
 
 func TestPeerWithoutGIDIsRefused(t *testing.T) {
-	a, _ := devices(t, nil)
+	a, _ := peertest.Devices(t, 4200)
 	game, err := New(a, Options{Type: endpoint.RC, QPs: 1, Size: 1, Iterations: 1, RxDepth: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +116,7 @@ func TestPeerWithoutGIDIsRefused(t *testing.T) {
 
 // TestSilentPeerIsAStatus plays with a queue pair that does not exist.
 func TestSilentPeerIsAStatus(t *testing.T) {
-	a, _ := devices(t, nil)
+	a, _ := peertest.Devices(t, 4200)
 	game, err := New(a, Options{
 		Type: endpoint.RC, QPs: 1, Size: 1, Iterations: 1, RxDepth: 1, Client: true,
 		Change: func(at *endpoint.Attributes) { at.Timeout, at.RetryCount = 1, 1 },

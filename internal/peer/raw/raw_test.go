@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
+	"github.com/rocecap/rocecap/internal/peer/peertest"
 )
 
 func text(s string) ([]byte, error) { return []byte(s), nil }
@@ -17,26 +16,20 @@ func text(s string) ([]byte, error) { return []byte(s), nil }
 // pair makes two connected peers.
 func pair(t *testing.T, o Options) (a, b *Peer) {
 	t.Helper()
-	left, right := simnet.Pair(4200)
-	var peers [2]*Peer
-	for i, link := range []endpoint.Link{left, right} {
-		dev, err := endpoint.Open(endpoint.Options{
-			Link: link, Seed: uint64(i + 1), Addresses: []netip.Prefix{netip.MustParsePrefix([]string{"10.0.0.1/24", "10.0.0.2/24"}[i])},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = dev.Close() })
-		if peers[i], err = New(dev, o); err != nil {
-			t.Fatal(err)
-		}
+	left, right := peertest.Devices(t, 4200)
+	a, err := New(left, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = New(right, o); err != nil {
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := errors.Join(peers[0].Connect(ctx, peers[1].Local()), peers[1].Connect(ctx, peers[0].Local())); err != nil {
+	if err := errors.Join(a.Connect(ctx, b.Local()), b.Connect(ctx, a.Local())); err != nil {
 		t.Fatal(err)
 	}
-	return peers[0], peers[1]
+	return a, b
 }
 
 func do(t *testing.T, p *Peer, step string) Outcome {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
 	"github.com/rocecap/rocecap/internal/peer"
+	"github.com/rocecap/rocecap/internal/peer/peertest"
 	"github.com/rocecap/rocecap/internal/peer/rping"
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -61,28 +61,6 @@ func TestSizesThatTheOriginalRefuses(t *testing.T) {
 	}
 }
 
-// hook is what is done to a frame that is about to be sent.
-type hook = func(frame []byte) endpoint.Verdict
-
-// pair makes two devices on one cable.
-func pair(t *testing.T, leftSends, rightSends hook) (left, right *endpoint.Device) {
-	t.Helper()
-	a, b := simnet.Pair(1500)
-	open := func(link endpoint.Link, seed uint64, send hook, addresses ...string) *endpoint.Device {
-		o := endpoint.Options{Link: link, Seed: seed, BeforeSend: send}
-		for _, address := range addresses {
-			o.Addresses = append(o.Addresses, netip.MustParsePrefix(address))
-		}
-		dev, err := endpoint.Open(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = dev.Close() })
-		return dev
-	}
-	return open(a, 1, leftSends, "10.0.0.1/24", "fd00::1/64"), open(b, 2, rightSends, "10.0.0.2/24", "fd00::2/64")
-}
-
 // run lets a client on the left ping a server on the right.
 func run(t *testing.T, left, right *endpoint.Device, gid int, client, server rping.Options) (pings, answers int, clientErr, serverErr error) {
 	t.Helper()
@@ -123,7 +101,7 @@ func run(t *testing.T, left, right *endpoint.Device, gid int, client, server rpi
 func TestPingsGoToTheServerAndBack(t *testing.T) {
 	for _, size := range []int{rping.MinSize, rping.DefaultSize, 5000, rping.MaxSize} {
 		for gid := range 2 {
-			left, right := pair(t, nil, nil)
+			left, right := peertest.Devices(t, 1500)
 			var sent, got []string
 			client := rping.Options{Size: size, Count: 3, Validate: true, Show: func(p string) { got = append(got, p) }}
 			server := rping.Options{Size: size, Show: func(p string) { sent = append(sent, p) }}
@@ -141,7 +119,7 @@ func TestPingsGoToTheServerAndBack(t *testing.T) {
 // The text of the first pings as the original shows it.
 func TestTextIsTheOriginals(t *testing.T) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz"
-	left, right := pair(t, nil, nil)
+	left, right := peertest.Devices(t, 1500)
 	var got []string
 	_, _, err, serverErr := run(t, left, right, 0,
 		rping.Options{Size: 100, Count: 2, Show: func(p string) { got = append(got, p) }}, rping.Options{Size: 100})
@@ -168,7 +146,7 @@ func TestPingsSurviveLoss(t *testing.T) {
 		}
 		return endpoint.Pass
 	}
-	left, right := pair(t, lose, nil)
+	left, right := peertest.Devices(t, 1500, func(left, _ *endpoint.Options) { left.BeforeSend = lose })
 	quick := func(a *endpoint.Attributes) { a.Timeout = 10 }
 	pings, answers, err, serverErr := run(t, left, right, 0,
 		rping.Options{Size: 5000, Count: 20, Validate: true, Change: quick}, rping.Options{Size: 5000, Change: quick})
@@ -178,7 +156,7 @@ func TestPingsSurviveLoss(t *testing.T) {
 }
 
 func TestAPingLongerThanTheServersBufferEndsTheConnection(t *testing.T) {
-	left, right := pair(t, nil, nil)
+	left, right := peertest.Devices(t, 1500)
 	_, _, err, serverErr := run(t, left, right, 0, rping.Options{Size: 200, Count: 1}, rping.Options{Size: 100})
 	if !errors.Is(err, peer.ErrDisconnected) || serverErr == nil || !strings.Contains(serverErr.Error(), "200 bytes") {
 		t.Errorf("%v; %v", err, serverErr)
@@ -195,7 +173,7 @@ func TestAPingThatCameBackDifferentIsNoticed(t *testing.T) {
 		return endpoint.Seal
 	}
 	for validate, want := range map[bool]bool{true: true, false: false} {
-		left, right := pair(t, nil, spoil)
+		left, right := peertest.Devices(t, 1500, func(_, right *endpoint.Options) { right.BeforeSend = spoil })
 		_, _, err, _ := run(t, left, right, 0, rping.Options{Size: 64, Count: 1, Validate: validate}, rping.Options{Size: 64})
 		if mismatch := new(rping.MismatchError); errors.As(err, &mismatch) != want {
 			t.Errorf("validate %v: %v", validate, err)

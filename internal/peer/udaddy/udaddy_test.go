@@ -3,96 +3,17 @@ package udaddy_test
 import (
 	"context"
 	"errors"
-	"net/netip"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rocecap/rocecap/endpoint"
-	"github.com/rocecap/rocecap/internal/netio/simnet"
+	"github.com/rocecap/rocecap/internal/peer"
+	"github.com/rocecap/rocecap/internal/peer/peertest"
 	"github.com/rocecap/rocecap/internal/peer/udaddy"
 )
 
-// pair makes two devices on one cable.
-func pair(t *testing.T) (left, right *endpoint.Device) {
-	t.Helper()
-	a, b := simnet.Pair(1500)
-	open := func(link endpoint.Link, seed uint64, addresses ...string) *endpoint.Device {
-		o := endpoint.Options{Link: link, Seed: seed}
-		for _, address := range addresses {
-			o.Addresses = append(o.Addresses, netip.MustParsePrefix(address))
-		}
-		dev, err := endpoint.Open(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = dev.Close() })
-		return dev
-	}
-	return open(a, 1, "10.0.0.1/24", "fd00::1/64"), open(b, 2, "10.0.0.2/24", "fd00::2/64")
-}
-
-// end is an end and what it has said.
-type end struct {
-	*udaddy.End
-	lines []string
-}
-
-func newEnd(t *testing.T, dev *endpoint.Device, o udaddy.Options) *end {
-	t.Helper()
-	e := &end{}
-	o.Say = func(line string) { e.lines = append(e.lines, line) }
-	var err error
-	if e.End, err = udaddy.New(dev, o); err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// run lets a client on the left talk to a server on the right.
-func run(t *testing.T, gid int, forClient, forServer udaddy.Options, patience time.Duration) (client, server *end, clientErr, serverErr error) {
-	t.Helper()
-	left, right := pair(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	l, err := right.Listen(endpoint.UDPPort(udaddy.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, server = newEnd(t, left, forClient), newEnd(t, right, forServer)
-	done := make(chan error, 1)
-	go func() { done <- server.Answer(ctx, l) }()
-	clientErr = client.Ask(ctx, netip.AddrPortFrom(right.GID(gid), udaddy.Port))
-	serverErr = <-done
-	if err := errors.Join(client.Close(), server.Close()); err != nil {
-		t.Error(err)
-	}
-	return client, server, clientErr, serverErr
-}
-
-func TestMessagesGoBothWays(t *testing.T) {
-	for _, o := range []udaddy.Options{
-		{Connections: 1, Count: 10, Size: 100},
-		{Connections: 3, Count: 20, Size: 1000},
-	} {
-		for gid := range 2 {
-			client, server, err, serverErr := run(t, gid, o, o, 20*time.Second)
-			if err != nil || serverErr != nil {
-				t.Fatal(err, serverErr)
-			}
-			for _, e := range []*end{client, server} {
-				n, bytes := e.Received()
-				if want := uint64(o.Connections * o.Count); n != want || bytes != want*uint64(o.Size) {
-					t.Errorf("%d messages of %d bytes", n, bytes)
-				}
-			}
-			if !reflect.DeepEqual(client.lines, clientLines) || !reflect.DeepEqual(server.lines, serverLines) {
-				t.Errorf("client %q\nserver %q", client.lines, server.lines)
-			}
-		}
-	}
-}
+var program = peertest.Program[*udaddy.End]{New: udaddy.New, Service: endpoint.UDPPort, Port: udaddy.Port}
 
 // The lines of the original.
 var (
@@ -106,24 +27,22 @@ var (
 	}
 )
 
+func TestMessagesGoBothWays(t *testing.T) {
+	program.CheckBothWays(t, peer.Options{Connections: 1, Count: 10, Size: 100}, clientLines, serverLines)
+	program.CheckBothWays(t, peer.Options{Connections: 3, Count: 20, Size: 1000}, clientLines, serverLines)
+}
+
 // Nobody sends a lost datagram again: the wait for it ends with the context.
 func TestAWaitForMessagesThatDoNotComeEnds(t *testing.T) {
-	client := udaddy.Options{Connections: 1, Count: 2, Size: 10}
-	server := udaddy.Options{Connections: 1, Count: 3, Size: 10}
-	_, _, err, serverErr := run(t, 0, client, server, 200*time.Millisecond)
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(serverErr, context.DeadlineExceeded) {
-		t.Errorf("%v; %v", err, serverErr)
+	client, server := program.Run(t, 0, peer.Options{Connections: 1, Count: 2, Size: 10}, peer.Options{Connections: 1, Count: 3, Size: 10}, 200*time.Millisecond)
+	if !errors.Is(client.Err, context.DeadlineExceeded) || !errors.Is(server.Err, context.DeadlineExceeded) {
+		t.Errorf("%v; %v", client.Err, server.Err)
 	}
 }
 
-func TestNumbersThatCannotBeAreRefused(t *testing.T) {
-	dev, _ := pair(t)
-	for _, o := range []udaddy.Options{{Count: 1, Size: 1}, {Connections: 1, Count: -1, Size: 1}, {Connections: 1, Count: 1}, {Connections: 1, Size: 1025}} {
-		if _, err := udaddy.New(dev, o); err == nil {
-			t.Errorf("%+v", o)
-		}
-	}
-	if _, err := udaddy.New(dev, udaddy.Options{Connections: 1, Size: 1025}); err == nil || !strings.Contains(err.Error(), "active mtu 1024") {
+func TestMessagesLongerThanAPacketAreRefused(t *testing.T) {
+	dev, _ := peertest.Devices(t, 1500)
+	if _, err := udaddy.New(dev, peer.Options{Connections: 1, Size: 1025}); err == nil || !strings.Contains(err.Error(), "active mtu 1024") {
 		t.Error(err)
 	}
 }

@@ -162,17 +162,13 @@ func TestTheREPIsResentUntilTheRTU(t *testing.T) {
 	a, b := p.ask(request())
 	p.must(p.b.Accept(p.now, b, side(), nil))
 	p.wait(3*cm.CodeDuration(20) - 1)
-	if n := p.sentOf(p.b, wire.CMAttrRep); n != 3 {
-		t.Errorf("%d REPs", n)
-	}
+	p.wantSent(p.b, wire.CMAttrRep, 3)
 	p.wait(1)
 	p.event(p.a, cm.Reply)
 	p.must(p.a.Establish(a, nil))
 	p.flush()
 	p.event(p.b, cm.Established)
-	if n := p.sentOf(p.b, wire.CMAttrRep); n != 4 {
-		t.Errorf("%d REPs", n)
-	}
+	p.wantSent(p.b, wire.CMAttrRep, 4)
 }
 
 func TestAQueuePairInUseMakesAREQStale(t *testing.T) {
@@ -205,9 +201,7 @@ func TestAQueuePairInUseMakesAREQStale(t *testing.T) {
 	if e := p.event(p.a, cm.Rejected); e.Reason != cm.StaleConnection {
 		t.Errorf("rejected: %v", e.Reason)
 	}
-	if n := p.sentOf(p.b, wire.CMAttrDreq); n > 0 {
-		t.Errorf("another DREQ")
-	}
+	p.wantSent(p.b, wire.CMAttrDreq, 0)
 	p.wait(time.Second)
 	p.event(p.b, cm.TimewaitExit)
 	p.connect(request())
@@ -274,9 +268,7 @@ func TestAREPWithTheIDOfAnotherConnectionIsIgnored(t *testing.T) {
 	rep := wire.CMRep(wire.MAD(m[:]).Data())
 	rep.SetRemoteCommID(uint32(a))
 	rep.SetLocalQPN(0x777)
-	if outcome := p.inject(p.a, m); outcome != cm.Ignored {
-		t.Errorf("outcome %v", outcome)
-	}
+	p.ignores(p.a, m, "REP of another connection")
 	p.silent(p.a)
 }
 
@@ -308,9 +300,7 @@ func TestDuplicateREP(t *testing.T) {
 	}
 	p.must(p.a.Disconnect(p.now, a, nil))
 	p.take(p.a, wire.CMAttrDreq)
-	if outcome := p.inject(p.a, rep); outcome != cm.Ignored {
-		t.Errorf("outcome %v after the DREQ", outcome)
-	}
+	p.ignores(p.a, rep, "after the DREQ")
 	p.silent(p.a)
 
 	other := newPair(t, func(a, _ *cm.Config) { a.MRA = cm.MRANever })
@@ -329,18 +319,13 @@ func TestAREPThatNobodyAskedForIsIgnored(t *testing.T) {
 	for _, ids := range [][2]uint32{{body.LocalCommID(), 77}, {77, body.RemoteCommID()}, {0, 0}} {
 		body.SetLocalCommID(ids[0])
 		body.SetRemoteCommID(ids[1])
-		if outcome := p.inject(p.a, rep); outcome != cm.Ignored {
-			t.Errorf("%#x: outcome %v", ids, outcome)
-		}
+		p.ignores(p.a, rep, "%#x", ids)
 	}
 	p.silent(p.a)
-	// A REP to the side that was asked.
 	body.SetLocalCommID(wire.CMReq(wire.MAD(p.a.sent[0][:]).Data()).LocalCommID())
 	own := p.of(p.b, wire.CMAttrRep)
 	body.SetRemoteCommID(wire.CMRep(wire.MAD(own[:]).Data()).LocalCommID())
-	if outcome := p.inject(p.b, rep); outcome != cm.Ignored {
-		t.Errorf("outcome %v", outcome)
-	}
+	p.ignores(p.b, rep, "REP to the side that was asked")
 	p.silent(p.b)
 }
 
@@ -357,9 +342,7 @@ func TestDataBeforeALostRTUEstablishes(t *testing.T) {
 	p.inject(p.b, p.of(p.a, wire.CMAttrRtu))
 	p.silent(p.b)
 	p.wait(time.Minute)
-	if n := p.sentOf(p.b, wire.CMAttrRep); n != 1 {
-		t.Errorf("%d REPs", n)
-	}
+	p.wantSent(p.b, wire.CMAttrRep, 1)
 	if err := p.a.Establish(a, nil); !errors.Is(err, cm.ErrState) {
 		t.Errorf("established twice: %v", err)
 	}
@@ -372,9 +355,7 @@ func TestALostRTUComesAgainWithTheREP(t *testing.T) {
 	p.must(p.a.Establish(a, nil))
 	p.wait(2*cm.CodeDuration(20) + time.Second)
 	p.event(p.b, cm.Established)
-	if n := p.sentOf(p.a, wire.CMAttrRtu); n != 3 {
-		t.Errorf("%d RTUs", n)
-	}
+	p.wantSent(p.a, wire.CMAttrRtu, 3)
 }
 
 func TestListenersByMask(t *testing.T) {

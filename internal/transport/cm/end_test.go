@@ -117,9 +117,7 @@ func TestAREQWithoutAnswer(t *testing.T) {
 	a := p.connect(request())
 	p.wait(16*interval - 1)
 	p.silent(p.a)
-	if n := p.sentOf(p.a, wire.CMAttrReq); n != 16 {
-		t.Errorf("%d REQs, want the first and 15 resends", n)
-	}
+	p.wantSent(p.a, wire.CMAttrReq, 16) // the first and 15 resends
 	p.wait(1)
 	if e := p.event(p.a, cm.Unreachable); e.Conn != a || !e.TimedOut {
 		t.Errorf("unreachable: %+v", e.Conn)
@@ -178,9 +176,7 @@ func TestAREPWithoutAnswer(t *testing.T) {
 	p.wait(16*cm.CodeDuration(20) - 1)
 	p.silent(p.b)
 	p.wait(1)
-	if n := p.sentOf(p.b, wire.CMAttrRep); n != 16 {
-		t.Errorf("%d REPs", n)
-	}
+	p.wantSent(p.b, wire.CMAttrRep, 16)
 	if e := p.event(p.b, cm.Unreachable); e.Conn != b || !e.TimedOut {
 		t.Errorf("unreachable %#x", e.Conn)
 	}
@@ -193,9 +189,7 @@ func TestTheREQSaysHowOftenAREPIsResent(t *testing.T) {
 		_, b := p.ask(request())
 		p.must(p.b.Accept(p.now, b, side(), nil))
 		p.wait(4 * cm.CodeDuration(10))
-		if n := p.sentOf(p.b, wire.CMAttrRep); n != int(retries)+1 {
-			t.Errorf("%d REPs for %d retries", n, retries)
-		}
+		p.wantSent(p.b, wire.CMAttrRep, int(retries)+1)
 		p.event(p.b, cm.Unreachable)
 	}
 }
@@ -206,25 +200,17 @@ func TestAnMRAIsHonoured(t *testing.T) {
 		p := newPair(t, func(_, b *cm.Config) { b.MRA = cm.MRAAtOnce })
 		p.ask(request())
 		p.wait(more - 1)
-		if n := p.sentOf(p.a, wire.CMAttrReq); n != 1 {
-			t.Errorf("%d REQs in the time that the MRA asked for", n)
-		}
+		p.wantSent(p.a, wire.CMAttrReq, 1) // in the time that the MRA asked for
 		p.wait(1)
-		if n := p.sentOf(p.a, wire.CMAttrReq); n != 2 {
-			t.Errorf("%d REQs after it", n)
-		}
-		if n := p.sentOf(p.b, wire.CMAttrMra); n != 2 {
-			t.Errorf("%d MRAs", n)
-		}
+		p.wantSent(p.a, wire.CMAttrReq, 2)
+		p.wantSent(p.b, wire.CMAttrMra, 2)
 	})
 	t.Run("for a REP", func(t *testing.T) {
 		p := newPair(t)
 		a, _ := p.reply()
 		p.must(p.a.Delay(a, 24))
 		p.wait(more - 1)
-		if n := p.sentOf(p.b, wire.CMAttrRep); n != 1 {
-			t.Errorf("%d REPs in the time that the MRA asked for", n)
-		}
+		p.wantSent(p.b, wire.CMAttrRep, 1) // in the time that the MRA asked for
 		p.must(p.a.Establish(a, nil))
 		p.flush()
 		p.event(p.b, cm.Established)
@@ -235,18 +221,14 @@ func TestAnMRAIsHonoured(t *testing.T) {
 		p.must(p.b.Delay(b, 24))
 		p.flush()
 		p.wait(more / 2)
-		if outcome := p.inject(p.a, p.of(p.b, wire.CMAttrMra)); outcome != cm.Ignored {
-			t.Errorf("second MRA: %v", outcome)
-		}
+		p.ignores(p.a, p.of(p.b, wire.CMAttrMra), "second MRA")
 	})
 	t.Run("not beyond the limit", func(t *testing.T) {
 		p := newPair(t, func(a, _ *cm.Config) { a.MaxPeerTimeout = 18 })
 		_, b := p.ask(request())
 		p.must(p.b.Delay(b, 31))
 		p.wait(cm.CodeDuration(18) + cm.CodeDuration(17))
-		if n := p.sentOf(p.a, wire.CMAttrReq); n != 2 {
-			t.Errorf("%d REQs", n)
-		}
+		p.wantSent(p.a, wire.CMAttrReq, 2)
 	})
 }
 
@@ -258,15 +240,11 @@ func TestAnMRAThatDoesNotFitIsIgnored(t *testing.T) {
 	body := wire.CMMra(wire.MAD(mra[:]).Data())
 	for _, message := range []uint8{1, 2, 3} {
 		body.SetMessage(message)
-		if outcome := p.inject(p.a, mra); outcome != cm.Ignored {
-			t.Errorf("MRA of message %d: %v", message, outcome)
-		}
+		p.ignores(p.a, mra, "MRA of message %d", message)
 	}
 	body.SetMessage(0)
 	body.SetRemoteCommID(body.RemoteCommID() + 1)
-	if outcome := p.inject(p.a, mra); outcome != cm.Ignored {
-		t.Errorf("MRA of another connection: %v", outcome)
-	}
+	p.ignores(p.a, mra, "MRA of another connection")
 }
 
 func TestDREQ(t *testing.T) {
@@ -278,9 +256,7 @@ func TestDREQ(t *testing.T) {
 
 	wrong := dreq
 	body(&wrong).SetRemoteQPN(0x23)
-	if outcome := p.inject(p.b, wrong); outcome != cm.Ignored {
-		t.Errorf("wrong QPN: %v", outcome)
-	}
+	p.ignores(p.b, wrong, "wrong QPN")
 	p.silent(p.b)
 
 	unknown := dreq
@@ -307,9 +283,7 @@ func TestDREQ(t *testing.T) {
 	p.silent(p.b)
 	p.inject(p.a, drep)
 	p.event(p.a, cm.Disconnected)
-	if outcome := p.inject(p.a, drep); outcome != cm.Ignored {
-		t.Errorf("second DREP: %v", outcome)
-	}
+	p.ignores(p.a, drep, "second DREP")
 }
 
 func TestADREQBeforeTheRTUEndsAConnection(t *testing.T) {
@@ -334,9 +308,7 @@ func TestDREQsCross(t *testing.T) {
 			t.Errorf("event %v", ev.Kind)
 		}
 		p.event(e, cm.TimewaitExit)
-		if n := p.sentOf(e, wire.CMAttrDreq); n != 1 {
-			t.Errorf("%d DREQs", n)
-		}
+		p.wantSent(e, wire.CMAttrDreq, 1)
 	}
 }
 
@@ -350,9 +322,7 @@ func TestADREQWithoutAnswer(t *testing.T) {
 	if e := p.event(p.a, cm.Disconnected); !e.TimedOut {
 		t.Error("disconnected in agreement")
 	}
-	if n := p.sentOf(p.a, wire.CMAttrDreq); n != 16 {
-		t.Errorf("%d DREQs", n)
-	}
+	p.wantSent(p.a, wire.CMAttrDreq, 16)
 	p.wait(time.Second)
 	p.event(p.a, cm.TimewaitExit)
 }
@@ -394,9 +364,7 @@ func TestAREJEndsAnEstablishedConnection(t *testing.T) {
 	if e := p.event(p.b, cm.Rejected); e.Conn != b || e.Reason != cm.Unsupported {
 		t.Errorf("rejected: %v", e.Reason)
 	}
-	if outcome := p.inject(p.b, m); outcome != cm.Ignored {
-		t.Errorf("REJ in timewait: %v", outcome)
-	}
+	p.ignores(p.b, m, "REJ in timewait")
 	p.wait(time.Second)
 	p.event(p.b, cm.TimewaitExit)
 }
@@ -495,13 +463,9 @@ func TestAnAlternatePathIsRefused(t *testing.T) {
 		if apr.LocalCommID() != uint32(b) || apr.RemoteCommID() != uint32(a) || apr.Status() != 2 {
 			t.Errorf("APR %#x, %#x, status %d", apr.LocalCommID(), apr.RemoteCommID(), apr.Status())
 		}
-		if outcome := p.inject(p.a, got); outcome != cm.Ignored {
-			t.Errorf("APR: %v", outcome)
-		}
+		p.ignores(p.a, got, "APR")
 		wire.CMLap(wire.MAD(m[:]).Data()).SetRemoteCommID(77)
-		if outcome := p.inject(p.b, m); outcome != cm.Ignored {
-			t.Errorf("LAP of another connection: %v", outcome)
-		}
+		p.ignores(p.b, m, "LAP of another connection")
 	}
 }
 
@@ -544,13 +508,9 @@ func TestAFullQueueDropsAnswersNotState(t *testing.T) {
 	p.connect(request())
 	req := p.take(p.a, wire.CMAttrReq)
 	wire.CMReq(wire.MAD(req[:]).Data()).SetServiceID(1)
-	if outcome := p.inject(p.b, req); outcome != cm.Ignored {
-		t.Errorf("REJ without room: %v", outcome)
-	}
+	p.ignores(p.b, req, "REJ without room")
 	wire.MAD(req[:]).SetAttributeID(wire.CMAttrDreq)
-	if outcome := p.inject(p.b, req); outcome != cm.Ignored {
-		t.Errorf("DREP without room: %v", outcome)
-	}
+	p.ignores(p.b, req, "DREP without room")
 	p.silent(p.b)
 	if names := cm.Ignored.String() + cm.Malformed.String() + cm.SIDRReply.String(); names != "ignoredmalformedSIDR reply" {
 		t.Errorf("names %q", names)

@@ -29,8 +29,7 @@ func everyMessage(t testing.TB) []mad {
 	r := request()
 	r.ServiceID, r.Local.QPN = 1, 0x99
 	p.connect(r)
-	_, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	p.resolve()
 	p.flush()
 	p.must(p.b.AnswerSIDR(p.event(p.b, cm.SIDRRequest).Conn, cm.SIDRAnswer{}))
 	p.flush()
@@ -102,8 +101,7 @@ func TestAFloodOfRequestsIsBounded(t *testing.T) {
 	p := newPair(t)
 	p.connect(request())
 	req := p.take(p.a, wire.CMAttrReq)
-	_, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	p.resolve()
 	question := p.take(p.a, wire.CMAttrSidrReq)
 
 	flood := func() {

@@ -1,6 +1,7 @@
 package cm_test
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
@@ -130,6 +131,14 @@ func (p *pair) inject(e *end, m mad) cm.Outcome {
 	return outcome
 }
 
+// ignores injects a datagram that an end has to ignore.
+func (p *pair) ignores(e *end, m mad, format string, args ...any) {
+	p.t.Helper()
+	if outcome := p.inject(e, m); outcome != cm.Ignored {
+		p.t.Errorf("%s: %v", fmt.Sprintf(format, args...), outcome)
+	}
+}
+
 // take returns the one datagram that an end has to send, and nobody receives it.
 func (p *pair) take(e *end, attribute uint16) mad {
 	p.t.Helper()
@@ -186,6 +195,13 @@ func (p *pair) sentOf(e *end, attribute uint16) int {
 		}
 	}
 	return len(all)
+}
+
+func (p *pair) wantSent(e *end, attribute uint16, n int) {
+	p.t.Helper()
+	if got := p.sentOf(e, attribute); got != n {
+		p.t.Errorf("%#04x was sent %d times, want %d", attribute, got, n)
+	}
 }
 
 func request() *cm.Request {

@@ -24,20 +24,25 @@ func newSIDRPair(t *testing.T, change ...func(a, b *cm.Config)) *pair {
 	return p
 }
 
+// resolve asks for a service, without anything arriving yet.
+func (p *pair) resolve() cm.ConnID {
+	p.t.Helper()
+	id, err := p.a.ResolveSIDR(p.now, sidr())
+	p.must(err)
+	return id
+}
+
 func TestAServiceIsResolved(t *testing.T) {
 	p := newSIDRPair(t)
 	p.lose(wire.CMAttrSidrReq, 2)
-	a, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	a := p.resolve()
 	p.wait(2 * cm.CodeDuration(20))
 	e := p.event(p.b, cm.SIDRRequest)
 	if e.ServiceID != sidr().ServiceID || e.IP != sidr().IP || e.Terms.PKey != 0xFFFF || e.Peer != peerA ||
 		len(e.PrivateData()) != cm.MaxSIDRREQPrivate || !bytes.HasPrefix(e.PrivateData(), []byte("who\x00")) {
 		t.Errorf("%+v %q", e.IP, e.PrivateData())
 	}
-	if outcome := p.inject(p.b, p.of(p.a, wire.CMAttrSidrReq)); outcome != cm.Ignored {
-		t.Errorf("duplicate before the answer: %v", outcome)
-	}
+	p.ignores(p.b, p.of(p.a, wire.CMAttrSidrReq), "duplicate before the answer")
 	private := bytes.Repeat([]byte{3}, cm.MaxSIDRREPPrivate)
 	p.must(p.b.AnswerSIDR(e.Conn, cm.SIDRAnswer{QPN: 0x77, QKey: 0x01234567, Info: []byte{9}, PrivateData: private}))
 	p.flush()
@@ -49,19 +54,14 @@ func TestAServiceIsResolved(t *testing.T) {
 	if p.a.Connections()+p.b.Connections() != 0 {
 		t.Error("something is left")
 	}
-	if n := p.sentOf(p.a, wire.CMAttrSidrReq); n != 3 {
-		t.Errorf("%d SIDR_REQs", n)
-	}
-	if outcome := p.inject(p.a, p.of(p.b, wire.CMAttrSidrRep)); outcome != cm.Ignored {
-		t.Errorf("second reply: %v", outcome)
-	}
+	p.wantSent(p.a, wire.CMAttrSidrReq, 3)
+	p.ignores(p.a, p.of(p.b, wire.CMAttrSidrRep), "second reply")
 }
 
 func TestALostSIDRReplyIsAskedForAgain(t *testing.T) {
 	p := newSIDRPair(t)
 	p.lose(wire.CMAttrSidrRep, 1)
-	_, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	p.resolve()
 	for range 2 {
 		p.flush()
 		p.must(p.b.AnswerSIDR(p.event(p.b, cm.SIDRRequest).Conn, cm.SIDRAnswer{QPN: 5}))
@@ -80,8 +80,7 @@ func TestServicesThatCannotBeResolved(t *testing.T) {
 		{"IP version 7", func(m wire.CMSidrReq) { wire.CMIPPrivate(m.PrivateData()).SetIPVersion(7) }, cm.SIDRReject},
 	} {
 		p := newSIDRPair(t)
-		_, err := p.a.ResolveSIDR(p.now, sidr())
-		p.must(err)
+		p.resolve()
 		m := p.take(p.a, wire.CMAttrSidrReq)
 		row.spoil(wire.CMSidrReq(wire.MAD(m[:]).Data()))
 		p.inject(p.b, m)
@@ -99,23 +98,19 @@ func TestServicesThatCannotBeResolved(t *testing.T) {
 func TestAServiceThatNobodyResolves(t *testing.T) {
 	p := newSIDRPair(t)
 	p.lose(wire.CMAttrSidrReq, 99)
-	a, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	a := p.resolve()
 	p.wait(16*cm.CodeDuration(20) - 1)
 	p.silent(p.a)
 	p.wait(1)
 	if e := p.event(p.a, cm.Unreachable); e.Conn != a {
 		t.Errorf("unreachable %#x", e.Conn)
 	}
-	if n := p.sentOf(p.a, wire.CMAttrSidrReq); n != 16 {
-		t.Errorf("%d SIDR_REQs", n)
-	}
+	p.wantSent(p.a, wire.CMAttrSidrReq, 16)
 }
 
 func TestASIDRRequestIsNoConnection(t *testing.T) {
 	p := newSIDRPair(t)
-	a, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	a := p.resolve()
 	p.take(p.a, wire.CMAttrSidrReq)
 	other := newPair(t)
 	other.establish()
@@ -125,9 +120,7 @@ func TestASIDRRequestIsNoConnection(t *testing.T) {
 		body := wire.CMRtu(wire.MAD(m[:]).Data())
 		body.SetLocalCommID(0)
 		body.SetRemoteCommID(uint32(a))
-		if outcome := p.inject(p.a, m); outcome != cm.Ignored {
-			t.Errorf("%#04x: %v", attribute, outcome)
-		}
+		p.ignores(p.a, m, "%#04x", attribute)
 	}
 	p.silent(p.a)
 	m := other.of(other.b, wire.CMAttrRep)
@@ -142,12 +135,10 @@ func TestASIDRRequestIsNoConnection(t *testing.T) {
 
 func TestASIDRReplyWithTooMuchInfo(t *testing.T) {
 	p := newSIDRPair(t)
-	a, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	a := p.resolve()
 	p.take(p.a, wire.CMAttrSidrReq)
 	other := newSIDRPair(t)
-	_, err = other.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	other.resolve()
 	other.flush()
 	p.must(other.b.AnswerSIDR(other.event(other.b, cm.SIDRRequest).Conn, cm.SIDRAnswer{}))
 	m := other.take(other.b, wire.CMAttrSidrRep)
@@ -167,8 +158,7 @@ func TestTooMuchForASIDRMessage(t *testing.T) {
 	if _, err := p.a.ResolveSIDR(p.now, r); err != cm.ErrTooLong || p.a.Connections() != 0 {
 		t.Errorf("SIDR_REQ: %v", err)
 	}
-	_, err := p.a.ResolveSIDR(p.now, sidr())
-	p.must(err)
+	p.resolve()
 	p.flush()
 	b := p.event(p.b, cm.SIDRRequest).Conn
 	if err := p.b.AnswerSIDR(b, cm.SIDRAnswer{PrivateData: make([]byte, 137)}); err != cm.ErrTooLong {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rocecap/rocecap/internal/wire"
 )
 
 // collect checks the completions that are there.
@@ -165,10 +167,10 @@ func (e *end) mayFailReceive(status Status) string {
 // net is not.
 func (e *end) receivedUnreliably(c Completion, buf []byte) string {
 	if e.q.Type() == UD {
-		if !c.HasGRH || c.SrcQP != e.peer.q.Number() || !bytes.Equal(buf[:grhLen], simGRH[:]) || c.Bytes < grhLen+4 {
+		if !c.HasGRH || c.SrcQP != e.peer.q.Number() || !bytes.Equal(buf[:wire.GRHLen], simGRH[:]) || c.Bytes < wire.GRHLen+4 {
 			return "a datagram without what belongs to it"
 		}
-		buf, c.Bytes = buf[grhLen:], c.Bytes-grhLen
+		buf, c.Bytes = buf[wire.GRHLen:], c.Bytes-wire.GRHLen
 	}
 	number := int(c.Immediate)
 	if c.Op == Receive {

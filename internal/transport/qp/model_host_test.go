@@ -33,7 +33,7 @@ const (
 	modelSource   = 64 << 10
 	modelTarget   = 128 << 10
 	modelResults  = 192 << 10
-	modelBuffer   = 16<<10 + grhLen
+	modelBuffer   = 16<<10 + wire.GRHLen
 	modelBuffers  = 16
 	modelEnd      = modelTarget + modelResults + modelBuffers*modelBuffer
 	modelLongest  = 48 << 10 // WRITE and READ

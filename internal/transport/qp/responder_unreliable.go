@@ -53,31 +53,27 @@ func (r *responder) lose(q *QP, now time.Time, psn wire.PSN, f fault) {
 	r.complete(q, c)
 }
 
-const (
-	grhLen = 40  // room before the payload of every datagram (annex A17.4.5.1)
-	madLen = 256 // of every management datagram (C13-3)
-)
-
 // datagram is UD. All that is wrong with a packet is dropped in silence, and
-// its receive request stays (C9-205).
+// its receive request stays (C9-205). Before the payload is the room for a GRH
+// (annex A17.4.5.1).
 func (r *responder) datagram(q *QP, now time.Time, req *incoming) {
 	deth := wire.DETH(req.packet.View(wire.HdrDETH))
 	if cause := r.checkDatagram(q, req, deth); cause != "" {
 		q.trace(Event{At: now, Kind: EventDropped, PSN: req.psn, Cause: cause})
 		return
 	}
-	var grh [grhLen]byte
+	var grh [wire.GRHLen]byte
 	copy(grh[:], req.grh)
 	err := r.held.scatter(q.cfg.Memory, 0, grh[:])
 	if err == nil {
-		err = r.held.scatter(q.cfg.Memory, grhLen, req.payload)
+		err = r.held.scatter(q.cfg.Memory, wire.GRHLen, req.payload)
 	}
 	if err != nil {
 		r.die(q, now, fault{status: LocalProtectionError, cause: "receive request names wrong memory"})
 		return
 	}
 	r.completeMessage(q, req, Completion{
-		Op: Receive, Bytes: uint32(grhLen + len(req.payload)), SrcQP: deth.SrcQP(), HasGRH: true,
+		Op: Receive, Bytes: uint32(wire.GRHLen + len(req.payload)), SrcQP: deth.SrcQP(), HasGRH: true,
 	})
 }
 
@@ -90,13 +86,13 @@ func (r *responder) checkDatagram(q *QP, req *incoming, deth wire.DETH) string {
 	switch {
 	case deth.QKey() != qkey:
 		return "wrong Q_Key"
-	case q.cfg.Number <= 1 && len(req.payload) != madLen:
+	case q.cfg.Number <= 1 && len(req.payload) != wire.MADLen: // C13-3
 		return "not a management datagram"
 	case mtu > 0 && len(req.payload) > mtu:
 		return "longer than the path MTU"
 	case !r.hold(q, nil):
 		return "no receive request"
-	case uint64(grhLen+len(req.payload)) > r.held.size:
+	case uint64(wire.GRHLen+len(req.payload)) > r.held.size:
 		return "longer than the receive request"
 	}
 	return ""

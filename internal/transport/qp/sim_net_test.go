@@ -113,4 +113,4 @@ func (n *simNet) deliver() {
 }
 
 // simGRH is what stands before datagrams.
-var simGRH = [grhLen]byte(bytes.Repeat([]byte{0x6E}, grhLen))
+var simGRH = [wire.GRHLen]byte(bytes.Repeat([]byte{0x6E}, wire.GRHLen))
