@@ -114,29 +114,29 @@ func TestEachConnectionOfNVMeIsDisconnected(t *testing.T) {
 // compared are tshark's fields for what the views of package wire read.
 var compared = []struct {
 	field string
-	of    connect.Attribute
+	of    uint16
 	read  func(b []byte) uint64
 }{
-	{"infiniband.cm.req", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).LocalCommID()) }},
-	{"infiniband.cm.req.serviceid", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return wire.CMReq(b).ServiceID() }},
-	{"infiniband.cm.req.localqpn", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).LocalQPN()) }},
-	{"infiniband.cm.req.startpsn", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).StartingPSN()) }},
-	{"infiniband.cm.req.responderres", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).ResponderResources()) }},
-	{"infiniband.cm.req.initdepth", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).InitiatorDepth()) }},
-	{"infiniband.cm.req.remoteresptout", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).RemoteResponseTimeout()) }},
-	{"infiniband.cm.req.retrcount", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).RetryCount()) }},
-	{"infiniband.cm.req.rnrretrcount", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).RNRRetryCount()) }},
-	{"infiniband.cm.req.pppmtu", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).PathMTU()) }},
-	{"infiniband.cm.req.prim_localacktout", connect.Attribute(wire.CMAttrReq), func(b []byte) uint64 { return uint64(wire.CMReq(b).PrimaryPath().LocalACKTimeout()) }},
-	{"infiniband.cm.rep", connect.Attribute(wire.CMAttrRep), func(b []byte) uint64 { return uint64(wire.CMRep(b).LocalCommID()) }},
-	{"infiniband.cm.rep.localqpn", connect.Attribute(wire.CMAttrRep), func(b []byte) uint64 { return uint64(wire.CMRep(b).LocalQPN()) }},
-	{"infiniband.cm.rep.startpsn", connect.Attribute(wire.CMAttrRep), func(b []byte) uint64 { return uint64(wire.CMRep(b).StartingPSN()) }},
-	{"infiniband.cm.rep.respres", connect.Attribute(wire.CMAttrRep), func(b []byte) uint64 { return uint64(wire.CMRep(b).ResponderResources()) }},
-	{"infiniband.cm.rep.initdepth", connect.Attribute(wire.CMAttrRep), func(b []byte) uint64 { return uint64(wire.CMRep(b).InitiatorDepth()) }},
-	{"infiniband.cm.rep.rnrretrcount", connect.Attribute(wire.CMAttrRep), func(b []byte) uint64 { return uint64(wire.CMRep(b).RNRRetryCount()) }},
-	{"infiniband.cm.rej.reason", connect.Attribute(wire.CMAttrRej), func(b []byte) uint64 { return uint64(wire.CMRej(b).Reason()) }},
-	{"infiniband.cm.rej.msgrej", connect.Attribute(wire.CMAttrRej), func(b []byte) uint64 { return uint64(wire.CMRej(b).MessageRejected()) }},
-	{"infiniband.cm.req.remoteqpneecn", connect.Attribute(wire.CMAttrDreq), func(b []byte) uint64 { return uint64(wire.CMDreq(b).RemoteQPN()) }},
+	{"infiniband.cm.req", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).LocalCommID()) }},
+	{"infiniband.cm.req.serviceid", wire.CMAttrReq, func(b []byte) uint64 { return wire.CMReq(b).ServiceID() }},
+	{"infiniband.cm.req.localqpn", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).LocalQPN()) }},
+	{"infiniband.cm.req.startpsn", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).StartingPSN()) }},
+	{"infiniband.cm.req.responderres", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).ResponderResources()) }},
+	{"infiniband.cm.req.initdepth", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).InitiatorDepth()) }},
+	{"infiniband.cm.req.remoteresptout", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).RemoteResponseTimeout()) }},
+	{"infiniband.cm.req.retrcount", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).RetryCount()) }},
+	{"infiniband.cm.req.rnrretrcount", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).RNRRetryCount()) }},
+	{"infiniband.cm.req.pppmtu", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).PathMTU()) }},
+	{"infiniband.cm.req.prim_localacktout", wire.CMAttrReq, func(b []byte) uint64 { return uint64(wire.CMReq(b).PrimaryPath().LocalACKTimeout()) }},
+	{"infiniband.cm.rep", wire.CMAttrRep, func(b []byte) uint64 { return uint64(wire.CMRep(b).LocalCommID()) }},
+	{"infiniband.cm.rep.localqpn", wire.CMAttrRep, func(b []byte) uint64 { return uint64(wire.CMRep(b).LocalQPN()) }},
+	{"infiniband.cm.rep.startpsn", wire.CMAttrRep, func(b []byte) uint64 { return uint64(wire.CMRep(b).StartingPSN()) }},
+	{"infiniband.cm.rep.respres", wire.CMAttrRep, func(b []byte) uint64 { return uint64(wire.CMRep(b).ResponderResources()) }},
+	{"infiniband.cm.rep.initdepth", wire.CMAttrRep, func(b []byte) uint64 { return uint64(wire.CMRep(b).InitiatorDepth()) }},
+	{"infiniband.cm.rep.rnrretrcount", wire.CMAttrRep, func(b []byte) uint64 { return uint64(wire.CMRep(b).RNRRetryCount()) }},
+	{"infiniband.cm.rej.reason", wire.CMAttrRej, func(b []byte) uint64 { return uint64(wire.CMRej(b).Reason()) }},
+	{"infiniband.cm.rej.msgrej", wire.CMAttrRej, func(b []byte) uint64 { return uint64(wire.CMRej(b).MessageRejected()) }},
+	{"infiniband.cm.req.remoteqpneecn", wire.CMAttrDreq, func(b []byte) uint64 { return uint64(wire.CMDreq(b).RemoteQPN()) }},
 }
 
 // TestWhatMessagesSayAgreesWithTshark reads the same captures with tshark: which
@@ -171,7 +171,7 @@ func TestWhatMessagesSayAgreesWithTshark(t *testing.T) {
 				}
 				delete(rows, m.Number)
 				for j, f := range compared {
-					if f.of != m.Attribute {
+					if f.of != uint16(m.Attribute) {
 						continue
 					}
 					values++

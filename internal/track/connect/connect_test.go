@@ -47,7 +47,7 @@ func TestOutcomesAndFindings(t *testing.T) {
 		{"the REJ is lost, and the next answer has another ID", func(s *script) {
 			for id := range uint32(2) {
 				s.req()
-				s.say(bob, alice, wire.CMAttrRej, 1, func(b []byte) { between(b, 6+id, 5) })
+				s.say(bob, alice, wire.CMAttrRej, 1, between(6+id, 5))
 			}
 		}, Refused, []Kind{Rejected, Repeated}},
 		{"and accepts", func(s *script) { s.req(); s.rej(3); s.req(); s.rep(0); s.rtu() }, Established, []Kind{Rejected, Repeated}},
@@ -74,7 +74,7 @@ func TestOutcomesAndFindings(t *testing.T) {
 		{"an RTU of another ID", func(s *script) {
 			s.req()
 			s.rep(0)
-			s.say(alice, bob, wire.CMAttrRtu, 1, func(b []byte) { between(b, 5, 7) })
+			s.say(alice, bob, wire.CMAttrRtu, 1, between(5, 7))
 		}, Established, []Kind{Mismatch}},
 		{"a DREQ is not answered", func(s *script) { s.req(); s.rep(0); s.rtu(); s.dreq(0x11) }, Disconnecting, nil},
 		{"although it came again", func(s *script) { s.req(); s.rep(0); s.rtu(); s.dreq(0x11); s.dreq(0x11) }, Disconnecting, []Kind{Repeated, Unanswered}},
@@ -127,8 +127,7 @@ func TestBothEndsMayHaveOneAddress(t *testing.T) {
 		attribute     uint16
 		local, remote uint32
 	}{{wire.CMAttrReq, 5, 0}, {wire.CMAttrRep, 6, 5}, {wire.CMAttrRtu, 5, 6}, {wire.CMAttrDreq, 6, 5}, {wire.CMAttrDrep, 5, 6}} {
-		s.say(alice, alice, m.attribute, uint64(m.attribute), func(b []byte) {
-			between(b, m.local, m.remote)
+		s.say(alice, alice, m.attribute, uint64(m.attribute), between(m.local, m.remote), func(b []byte) {
 			if m.attribute == wire.CMAttrReq {
 				wire.CMReq(b).SetRemoteResponseTimeout(20)
 				wire.CMReq(b).SetLocalResponseTimeout(20)
@@ -160,7 +159,7 @@ func TestMessagesBeyondTheBoundAreCounted(t *testing.T) {
 	s.req()
 	const more = 100
 	for i := range uint64(more) {
-		s.say(bob, alice, wire.CMAttrMra, 100+i, func(b []byte) { between(b, 6, 5) })
+		s.say(bob, alice, wire.CMAttrMra, 100+i, between(6, 5))
 	}
 	c := s.want(Asked)
 	if len(c.Messages) != maxKept || c.Unkept != 1+more-maxKept {
@@ -174,7 +173,7 @@ func TestTheConnectionSilentLongestMakesRoom(t *testing.T) {
 	for i := range uint32(many) {
 		s.say(alice, bob, wire.CMAttrReq, uint64(i), func(b []byte) { wire.CMReq(b).SetLocalCommID(i) })
 		if i%2 == 0 {
-			s.say(bob, alice, wire.CMAttrRej, uint64(i), func(b []byte) { between(b, 0, i) })
+			s.say(bob, alice, wire.CMAttrRej, uint64(i), between(0, i))
 		}
 		if len(s.track.ids) > 200 || s.track.open > 100 {
 			t.Fatalf("%d IDs of %d connections are kept", len(s.track.ids), s.track.open)
@@ -305,9 +304,9 @@ func FuzzTracker(f *testing.F) {
 				for j := range body {
 					body[j] = b[3] * byte(j)
 				}
-				between(body, uint32(b[2]&3), uint32(b[3]&3))
+				between(uint32(b[2]&3), uint32(b[3]&3))(body)
 				if b[0] == byte(wire.CMAttrSidrRep) {
-					between(body, uint32(b[3]&3), 0)
+					between(uint32(b[3]&3), 0)(body)
 				}
 			})
 			wire.MAD(mad).SetTransactionID(uint64(b[1] >> 4))

@@ -33,15 +33,17 @@ func newScript(t *testing.T, limit int) *script {
 	return s
 }
 
-// say sends a message of a transaction; change sets its fields.
-func (s *script) say(src, dst netip.Addr, attribute uint16, transaction uint64, change func(body []byte)) {
+// say sends a message of a transaction; changes set its fields.
+func (s *script) say(src, dst netip.Addr, attribute uint16, transaction uint64, changes ...func(body []byte)) {
 	s.number++
 	s.now += int64(time.Millisecond)
 	m := Message{
 		Number: s.number, Time: s.now, Repeated: s.now, Src: src, Dst: dst,
 		Attribute: Attribute(attribute), Transaction: transaction, len: wire.CMMessageLen,
 	}
-	change(m.Body())
+	for _, change := range changes {
+		change(m.Body())
+	}
 	s.track.Take(&m)
 }
 
@@ -61,15 +63,15 @@ func (s *script) req() {
 }
 
 // between sets the IDs of sender and receiver.
-func between(b []byte, local, remote uint32) {
-	m := wire.CMRtu(b)
-	m.SetLocalCommID(local)
-	m.SetRemoteCommID(remote)
+func between(local, remote uint32) func(body []byte) {
+	return func(b []byte) {
+		wire.CMRtu(b).SetLocalCommID(local)
+		wire.CMRtu(b).SetRemoteCommID(remote)
+	}
 }
 
 func (s *script) rep(depth uint8) {
-	s.say(bob, alice, wire.CMAttrRep, 1, func(b []byte) {
-		between(b, 6, 5)
+	s.say(bob, alice, wire.CMAttrRep, 1, between(6, 5), func(b []byte) {
 		m := wire.CMRep(b)
 		m.SetLocalQPN(0x12)
 		m.SetInitiatorDepth(depth)
@@ -77,32 +79,23 @@ func (s *script) rep(depth uint8) {
 }
 
 func (s *script) rtu() {
-	s.say(alice, bob, wire.CMAttrRtu, 1, func(b []byte) { between(b, 5, 6) })
+	s.say(alice, bob, wire.CMAttrRtu, 1, between(5, 6))
 }
 
 func (s *script) rej(reason uint16) {
-	s.say(bob, alice, wire.CMAttrRej, 1, func(b []byte) {
-		between(b, 0, 5)
-		wire.CMRej(b).SetReason(reason)
-	})
+	s.say(bob, alice, wire.CMAttrRej, 1, between(0, 5), func(b []byte) { wire.CMRej(b).SetReason(reason) })
 }
 
 func (s *script) mra(setting uint8) {
-	s.say(bob, alice, wire.CMAttrMra, 1, func(b []byte) {
-		between(b, 6, 5)
-		wire.CMMra(b).SetServiceTimeout(setting)
-	})
+	s.say(bob, alice, wire.CMAttrMra, 1, between(6, 5), func(b []byte) { wire.CMMra(b).SetServiceTimeout(setting) })
 }
 
 func (s *script) dreq(qpn uint32) {
-	s.say(bob, alice, wire.CMAttrDreq, 2, func(b []byte) {
-		between(b, 6, 5)
-		wire.CMDreq(b).SetRemoteQPN(qpn)
-	})
+	s.say(bob, alice, wire.CMAttrDreq, 2, between(6, 5), func(b []byte) { wire.CMDreq(b).SetRemoteQPN(qpn) })
 }
 
 func (s *script) drep() {
-	s.say(alice, bob, wire.CMAttrDrep, 2, func(b []byte) { between(b, 5, 6) })
+	s.say(alice, bob, wire.CMAttrDrep, 2, between(5, 6))
 }
 
 func (s *script) sidrReq() {
