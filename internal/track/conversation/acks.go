@@ -47,8 +47,13 @@ type past struct {
 // age lets time pass.
 func (d *Direction) age(now int64) {
 	x := &d.past
+	if !d.begun {
+		return
+	}
 	if x.since == 0 {
-		*x = past{acked: d.origin, before: d.origin, again: d.frontier, lately: d.frontier, since: now}
+		// What was on its way when the capture began is of this age.
+		unknown := d.origin.Add(-maxWindow)
+		*x = past{acked: unknown, before: unknown, again: d.frontier, lately: d.frontier, since: now}
 	}
 	x.widest = max(x.widest, d.frontier.Diff(d.acked))
 	if now-x.since <= d.settled() {

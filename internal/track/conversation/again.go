@@ -27,9 +27,14 @@ type stray struct {
 	lost    sign // a missing response that it asks for
 	missed  bool // a missing response was none: it asks for a later one
 	unheard bool // it asks for what was answered
+	met     bool // a missing response was none: it had passed in an answer to an earlier asking
 	certain bool // it was sent again, whatever else comes late
 	idle    bool // the requester was not sending again
+	read    bool // it is a READ
+	oldest  bool // nothing before it was outstanding when it came
 	ahead   bool // it was, and had not come to this yet
+	fresh   bool // it was sent behind all before it, as its number tells or what it asks for
+	onward  bool // the next request lies between it and where it would go on otherwise
 }
 
 // reason is why something is sent again.
@@ -47,6 +52,10 @@ type run struct {
 	kind  Kind
 	time  int64
 	last  int64 // when it last went on
+	// Where it begins again and again without progress:
+	packet int
+	times  int // in a row
+	waited int64
 }
 
 // minTimeout is the shortest local ACK timeout that can be set: 4.096 us times
@@ -58,7 +67,7 @@ const minTimeout = 2 * 4096
 // comes twice may be a copy: then only a wait that is longer than answers take
 // is one.
 func (d *Direction) timedOut(waited int64, last bool) bool {
-	if waited < minTimeout {
+	if waited < minTimeout || d.deaf {
 		return false
 	}
 	return !last && d.whole() || waited > d.answers.ample()
@@ -74,20 +83,28 @@ func (d *Direction) whole() bool {
 func (d *Direction) why(p *Packet, last bool) reason {
 	psn, at, waited := p.PSN, p.Time, p.Time-d.since
 	switch {
-	case d.rnr.set && d.heeds(d.rnr, psn):
+	case d.rnr.set && d.heeds(d.rnr, psn) && !d.unheardRefusal(at, waited):
 		return reason{RetransmitRNR, d.rnr, at - d.rnr.time, d.rnr.wait - (at - d.rnr.time)}
 	}
 	if nak := d.asking(psn, at); nak.set {
 		return reason{kind: RetransmitNak, sign: nak, waited: waited}
 	}
 	switch {
-	case d.implied.set && !psn.Less(d.implied.psn) && !d.late(at-d.implied.time):
+	case d.implied.set && !psn.Less(d.implied.psn) && !d.passes(psn) && !d.late(at-d.implied.time):
 		return reason{kind: RetransmitImplied, sign: d.implied, waited: waited}
 	case psn.Less(d.acked) && opOf(p.Opcode).answered() && !d.late(waited):
 		// The response was seen, and those behind it: it did not arrive.
-		return reason{kind: RetransmitImplied, sign: sign{psn: psn}, waited: waited}
+		by := sign{psn: psn}
+		if d.implied.set && d.implied.psn == psn {
+			by = d.implied
+		}
+		return reason{kind: RetransmitImplied, sign: by, waited: waited}
 	case d.timedOut(waited, last):
-		return reason{kind: RetransmitTimeout, sign: sign{psn: d.acked}, waited: waited}
+		from := d.acked
+		if m := d.messages.covering(psn); !d.heard && d.requests(from, psn) > maxSupposed || m != nil && m.op == Read && m.first.Less(psn) {
+			from = psn // nothing tells what was acknowledged, or it has what is before
+		}
+		return reason{kind: RetransmitTimeout, sign: sign{psn: from}, waited: waited}
 	}
 	return reason{kind: RetransmitUnseen, sign: sign{psn: psn}, waited: waited}
 }
@@ -119,6 +136,9 @@ func (d *Direction) heeds(s sign, psn wire.PSN) bool {
 // late reports whether so long after a sign the timer is the likelier reason:
 // the requester did not get what the capture shows.
 func (d *Direction) late(passed int64) bool {
+	if d.ShortestTimeout == 0 && passed <= d.outlasted {
+		return false
+	}
 	return passed >= max(minTimeout, 3*d.answers.ample(), int64(d.ShortestTimeout)*3/4)
 }
 
@@ -126,7 +146,7 @@ func (d *Direction) late(passed int64) bool {
 func (d *Direction) backward(p *Packet, n int, sized bool) {
 	d.past.repeat(p.PSN)
 	d.precede(p.PSN, p.Number, p.Time)
-	if d.cursor != d.frontier && p.PSN == d.cursor && d.paused(p) {
+	if d.cursor != d.frontier && !p.PSN.Less(d.cursor) && d.paused(p) {
 		// After such a wait it does not go on: the rest was sent, and not seen.
 		d.endRun(p)
 	}
@@ -154,10 +174,11 @@ func (d *Direction) backward(p *Packet, n int, sized bool) {
 	}
 	d.old = stray{
 		set: true, psn: p.PSN, end: p.PSN.Add(n), resume: d.cursor, hole: h, unseen: unseen,
-		packet: p.Number, time: p.Time, bytes: p.Payload, idle: d.cursor == d.frontier,
+		packet: p.Number, time: p.Time, bytes: p.Payload, idle: d.cursor == d.frontier, oldest: p.PSN == d.acked,
+		read: p.Opcode.Operation() == wire.OpReadRequest, fresh: d.idents.fresh(p) || d.asksForRest(p),
 	}
 	last := d.old.end == d.cursor && d.cursor == d.frontier
-	d.old.because = d.why(p, last)
+	d.old.because = d.why(p, last && !d.old.fresh)
 	d.old.ask(d)
 	if d.old.justified() {
 		// Its response may come before the next request.
@@ -168,18 +189,64 @@ func (d *Direction) backward(p *Packet, n int, sized bool) {
 	}
 }
 
+// maxSupposed is how many packets in a row are supposed to be lost, and not rather
+// the requester to be slow, where their numbers do not tell.
+const maxSupposed = 4
+
 // paused reports whether a packet that would go on sending again comes so late
-// that it rather begins once more.
+// that it rather begins once more. As long as no answer was measured a requester may
+// as well be slow, unless the begin was seen with a wrong ICRC. Where the sender
+// numbers its packets, what would have been sent meanwhile and not been seen has to
+// fit between the numbers.
 func (d *Direction) paused(p *Packet) bool {
-	if d.acked == p.PSN {
-		return d.late(p.Time - d.since)
+	known := d.acked == p.PSN || d.answers.mean > 0 || d.answers.guess > 0 && d.spoiltBack()
+	if !known || !d.late(p.Time-max(d.since, d.run.last)) {
+		return false
 	}
-	return d.answers.mean > 0 && d.late(p.Time-max(d.since, d.run.last))
+	lost := d.requests(d.cursor, d.frontier)
+	if d.acked.Less(p.PSN) {
+		lost += d.requests(d.acked, p.PSN)
+	}
+	if n, numbered := d.idents.between(p); numbered {
+		return n >= lost
+	}
+	return lost <= maxSupposed
+}
+
+// requests is how many packets at least ask for the PSNs from one to another: a READ
+// asks for many. Which of them there were in messages that are complete is not known
+// any more.
+func (d *Direction) requests(from, to wire.PSN) (n int) {
+	switch {
+	case !from.Less(to):
+		return 0
+	case !d.messages.reads:
+		return to.Diff(from)
+	}
+	open := d.messages.open()
+	for i := max(0, d.messages.at(from)); i < len(open) && open[i].first.Less(to); i++ {
+		m := &open[i]
+		if m.op == Read {
+			n++
+			continue
+		}
+		n += min(to.Diff(m.first), m.end.Diff(m.first)) - max(0, min(from.Diff(m.first), m.end.Diff(m.first)))
+	}
+	return max(n, 1)
+}
+
+// asksForRest reports whether a request is a READ that asks for what is left of an
+// earlier one: none was sent like that before.
+func (d *Direction) asksForRest(p *Packet) bool {
+	m := d.messages.covering(p.PSN)
+	return m != nil && p.Opcode.Operation() == wire.OpReadRequest && m.op == Read && m.base.Less(p.PSN)
 }
 
 // goesOn takes a packet with which the requester goes on sending again.
 func (d *Direction) goesOn(s stray) {
-	if s.psn != s.resume {
+	if s.psn == s.resume {
+		d.outlasted = max(d.outlasted, s.time-d.since)
+	} else {
 		nak := d.naks.of(s.resume)
 		d.miss(hole{
 			from: s.resume, to: s.psn, packet: s.packet, time: s.time, again: true, asked: nak.set && nak.time >= s.time,
@@ -258,7 +325,7 @@ func (d *Direction) lacks(psn wire.PSN) bool {
 // straggles reports whether a stray without a reason is one of several that come
 // late, and not the begin of sending again after a NAK that was not captured.
 func (d *Direction) straggles(s stray) bool {
-	return !s.justified() && (s.unseen || d.troubled(s.time)) && d.Tallies.Of(Missed).Count == 0
+	return !s.justified() && (s.unseen || d.troubled(s.time)) && d.Tallies.Of(Missed).Count == 0 && !d.deaf
 }
 
 // expired reports whether a stray that came while the requester was sending
@@ -273,7 +340,7 @@ func (d *Direction) expired(s stray) bool {
 // due reports whether a stray is what the timer sends again, the first that is
 // not acknowledged, after such a wait that nothing else does.
 func (d *Direction) due(s stray) bool {
-	return s.because.kind == RetransmitTimeout && s.psn == d.acked && d.late(s.because.waited)
+	return s.because.kind == RetransmitTimeout && s.oldest && d.late(s.because.waited)
 }
 
 // stranger reports whether a stray has nothing to do with what was asked for,
@@ -310,22 +377,25 @@ func (d *Direction) settle(p *Packet) {
 		next, after = p.PSN, p.Time-d.old.time
 	}
 	d.old.set = false
+	s.onward = known && !next.Less(s.end) && next.Less(s.resume)
 	switch {
-	case s.ahead && known && next == s.resume:
+	case s.ahead && known && next == s.resume && !d.renewed(s, p):
 		d.tardy(s)
 	case s.ahead:
 		d.goesOn(s)
 	case known && s.psn.Less(next) && s.obeyed(d) && d.renewed(s, p):
-		d.resumes(s)
+		d.resumes(s, p)
 	case known && next == s.end && s.end != s.resume && !d.straggles(s):
 		s.certain = s.because.kind == RetransmitNak && s.psn == s.because.sign.psn && !(d.run.begun && d.run.start == s.psn)
 		d.begins(s)
 	case !known && d.acked == d.frontier && s.end != s.resume && s.obeyed(d):
 		// Nothing else had to be sent again.
-		d.resumes(s)
-	case known && !next.Less(s.resume) && !d.expired(s):
-		d.resumes(s)
-	case known && next == s.psn && s.unseen && !(s.obeys() && d.late(after)):
+		d.resumes(s, p)
+	case known && !next.Less(s.resume) && !d.expired(s) && !d.swept(s, p):
+		d.resumes(s, p)
+	case s.fresh && !(known && s.psn == next):
+		d.begins(s)
+	case known && next == s.psn && s.unseen && !(s.obeys() && d.late(after)) && !d.due(s):
 		// Once late and once again, or twice sent again.
 		d.verdict(Unresolved, s.hole, 1)
 	case known && s.unseen && d.missed(next) && !s.obeys() && !d.lacks(s.because.sign.psn) && !d.due(s):
@@ -342,12 +412,26 @@ func (d *Direction) settle(p *Packet) {
 	}
 }
 
+// swept reports whether a stray is the begin of sending again, although the next
+// request is beyond: what lies between was sent and lost, as the numbers of the
+// packets tell, or nothing asked for this packet alone.
+func (d *Direction) swept(s stray, next *Packet) bool {
+	if !s.fresh {
+		return false
+	}
+	if n, known := d.idents.between(next); known && s.end.Less(s.resume) && n >= d.requests(s.end, s.resume) {
+		return true
+	}
+	return !s.obeyed(d)
+}
+
 // begins starts to send again with a stray.
 func (d *Direction) begins(s stray) {
 	for i := range d.singles {
 		c := &d.singles[i]
 		// The responder has got on since: the candidate was sent for it.
 		c.acked = s.because.kind == RetransmitNak && c.stray.psn.Less(s.because.sign.psn) && c.stray.time < s.because.sign.time
+		c.back = c.acked && c.asked && s.onward && s.psn == c.behind.PSN
 	}
 	d.confirm(len(d.singles))
 	kind := s.because.kind
@@ -358,10 +442,13 @@ func (d *Direction) begins(s stray) {
 		d.rewait(s.psn)
 	}
 	if s.lost.set {
-		d.tell(Event{Kind: ResponseLost, Packet: s.lost.packet, Cause: s.packet, PSN: s.psn, N: 1})
+		d.tell(Event{Kind: ResponseLost, Packet: s.lost.packet, Cause: s.packet, PSN: s.psn, N: d.lacking})
 	}
 	if s.missed {
 		d.believe()
+	}
+	if s.met {
+		d.passed(s.psn)
 	}
 	if kind == RetransmitImplied && !s.because.sign.set {
 		d.passed(s.psn)
@@ -374,7 +461,11 @@ func (d *Direction) begins(s stray) {
 		d.precede(from, s.packet, s.time)
 		d.miss(hole{from: start, to: s.psn, packet: s.packet, time: s.time, again: true})
 	}
-	d.run = run{begun: true, start: start, kind: kind, time: s.time, last: s.time}
+	times := 1
+	if d.run.begun && d.run.start == start && d.since <= d.run.time {
+		times += d.run.times
+	}
+	d.run = run{true, start, kind, s.time, s.time, s.packet, times, s.because.waited}
 	d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
 	waited := time.Duration(s.because.waited)
 	d.clock(&s)
@@ -413,9 +504,20 @@ func (d *Direction) timer(waited time.Duration) {
 	}
 }
 
+// passes reports whether the response that seems to be missing before a PSN is none:
+// all before it can have reached the requester.
+func (d *Direction) passes(psn wire.PSN) bool {
+	return d.implied.set && d.implied.psn.Less(psn) && !d.most.Less(psn)
+}
+
 // ask finds out which response a stray asks for again, if it begins to send
 // again.
 func (s *stray) ask(d *Direction) {
+	if d.passes(s.psn) {
+		s.met = true
+		s.unheard = s.psn.Less(d.most)
+		return
+	}
 	if d.implied.set {
 		switch at := d.implied.psn; {
 		case at == s.psn:
@@ -440,6 +542,8 @@ func (d *Direction) refilled(h hole) {
 		kind = LostCorrupt
 	case h.asked:
 		kind = Lost
+	default:
+		d.refills.add(sign{set: true, psn: h.from, packet: h.packet, time: d.now})
 	}
 	d.verdict(kind, h, 1)
 }

@@ -16,19 +16,30 @@ type candidate struct {
 	stray    stray
 	frontier wire.PSN // what was sent before it
 	acked    bool     // that is acknowledged: nothing else has to be sent again
+	next     int      // the request behind it, 0 when there was none
+	// behind is that the responder then asks for what follows it: that was lost behind
+	// the capture point or, if the requester had gone back, where it was to come again.
+	// Which it is shows in what the requester does about it.
+	behind Event
+	asked  bool
+	back   bool
 }
 
 // maxCandidates bounds how many packets wait for what follows them.
 const maxCandidates = 16
 
 // resumes handles a stray behind which the requester goes on where it was.
-func (d *Direction) resumes(s stray) {
+func (d *Direction) resumes(s stray, next *Packet) {
 	if nak := d.naks.of(s.psn); nak.set && s.time-nak.time >= minReaction {
 		s.because.sign = nak
 		if len(d.singles) == maxCandidates {
 			d.confirm(1)
 		}
-		d.singles = append(d.singles, candidate{stray: s, frontier: d.frontier, acked: d.acked == d.frontier})
+		c := candidate{stray: s, frontier: d.frontier, acked: d.acked == d.frontier}
+		if next != nil && !next.PSN.Less(d.frontier) {
+			c.next = next.Number
+		}
+		d.singles = append(d.singles, c)
 		return
 	}
 	d.apart(s)
@@ -94,6 +105,7 @@ func (d *Direction) confirm(n int) {
 	for i := range d.singles[:n] {
 		c := &d.singles[i]
 		s := c.stray
+		d.follower(c)
 		if !c.acked {
 			d.lone(s)
 			continue
@@ -102,9 +114,38 @@ func (d *Direction) confirm(n int) {
 			d.refilled(s.hole)
 		}
 		d.repeat(s.psn, s.bytes, s.unseen && !s.hole.again)
-		d.judge(Event{Kind: RetransmitNak, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)}, d.now)
+		back := Event{Kind: RetransmitNak, Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)}
+		if c.back {
+			back.N = c.frontier.Diff(s.psn)
+		}
+		d.judge(back, d.now)
 	}
 	d.singles = slices.Delete(d.singles, 0, n)
+}
+
+// asksBehind reports whether a NAK asks for what a candidate may have left out.
+func (d *Direction) asksBehind(e Event) bool {
+	for i := range d.singles {
+		c := &d.singles[i]
+		// How far a READ reaches may have been learned since.
+		follows := c.stray.end == e.PSN || c.stray.read && c.stray.end.Less(e.PSN)
+		if c.next > 0 && follows && e.PSN.Less(c.frontier) {
+			c.behind, c.asked = e, true
+			return true
+		}
+	}
+	return false
+}
+
+// follower gives the verdict on what was asked for behind a candidate.
+func (d *Direction) follower(c *candidate) {
+	switch {
+	case !c.asked:
+	case c.back:
+		d.judgeUnfilled(hole{from: c.behind.PSN, to: c.frontier, packet: c.next, again: true, asked: true})
+	default:
+		d.judge(c.behind, d.now)
+	}
 }
 
 // lone gives the verdict on a packet that was late or came twice.

@@ -51,16 +51,30 @@ func (d *Direction) response(p *Packet) {
 	if p.Syndrome.Kind() == wire.Ack {
 		d.outlives(p, d.answerWay())
 	}
+	if p.Untold && p.Opcode.Operation() == wire.OpAcknowledge {
+		d.deaf = true
+		return
+	}
+	if d.outruns(p) {
+		d.hold(p)
+		return
+	}
+	d.answered(p)
+	d.window.note(p.Time, &d.messages.volume)
+}
+
+// answered takes an answer to what was sent.
+func (d *Direction) answered(p *Packet) {
 	if p.hasAETH() && p.Syndrome.Defined() {
 		d.countAnswer(p)
 	}
+	d.reach(p)
 	switch p.Opcode.Operation() {
 	case wire.OpAcknowledge:
 		d.acknowledge(p)
 	default:
 		d.respond(p)
 	}
-	d.window.note(p.Time, &d.messages.volume)
 }
 
 // refusedUnseen tells of a NAK to a request that the capture does not have, or that
@@ -106,7 +120,8 @@ func (d *Direction) acknowledge(p *Packet) {
 // shows that the response of a READ or atomic before is missing (C9-125).
 func (d *Direction) positive(p *Packet) {
 	d.reacknowledge(p)
-	if last := d.messages.covering(p.PSN); last != nil && !last.again && !last.op.answered() && p.PSN.Add(1) == last.end {
+	// While a request may have come again, it may be that which is acknowledged.
+	if last := d.messages.covering(p.PSN); last != nil && !d.old.set && !last.again && !last.op.answered() && p.PSN.Add(1) == last.end {
 		d.answers.add(p.Time - last.lastTime)
 	}
 	d.advance(p.PSN.Add(1), p)
@@ -124,6 +139,9 @@ func (d *Direction) guess(p *Packet) {
 		from = h.time
 	} else if at, ok := d.sentAt(p.PSN); ok {
 		from = at
+	} else if d.run.begun && d.run.start.Less(p.PSN) {
+		// The responder has got on since the requester went back.
+		from = d.run.time
 	}
 	d.answers.guess = max(d.answers.guess, p.Time-from)
 }
@@ -154,6 +172,11 @@ func (d *Direction) sequenceNak(p *Packet) {
 	repeated := d.naks.of(p.PSN).set || d.run.begun && d.run.start == p.PSN && d.acked == p.PSN && d.run.kind != RetransmitTimeout
 	d.naks.add(sign{set: true, psn: p.PSN, packet: p.Number, time: p.Time})
 	if h := d.holes.find(p.PSN); h != nil {
+		if h.again && d.run.kind != RetransmitNak && p.Time-h.time < d.answers.least {
+			// It speaks of the time before. When a NAK led to going back, the responder
+			// had not got so far then.
+			return
+		}
 		if !h.asked && !repeated {
 			measure(&d.Pace.GapToNak, time.Duration(p.Time-h.time))
 		}
@@ -163,15 +186,18 @@ func (d *Direction) sequenceNak(p *Packet) {
 	afterRNR := d.rnr.set && d.rnr.psn == p.PSN
 	sent := p.PSN.Less(d.frontier) && !(d.leading && p.PSN.Less(d.origin))
 	pending := d.old.set && (d.old.psn == p.PSN || d.old.ahead && d.old.resume == p.PSN)
-	if !sent || repeated || afterRNR || pending || d.explained(p) {
+	if !sent || repeated || afterRNR || pending || d.explained(p) || d.askedBefore(p) {
 		return
 	}
 	kind := LostBehind
 	if slices.Contains(d.corrupt, p.PSN) {
 		kind = LostCorrupt
+	} else if d.asksBehind(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1}) {
+		return
 	} else if at, ok := d.sentAt(p.PSN); ok {
 		measure(&d.Pace.GapToNak, time.Duration(p.Time-at))
 	}
+	d.sentTimes.begin()
 	d.judge(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1}, d.now)
 }
 
@@ -189,10 +215,28 @@ func (d *Direction) explained(p *Packet) bool {
 	return before.set && !d.late(p.Time-before.time)
 }
 
+// askedBefore reports whether a NAK asks for what was missing, and has been sent again
+// since: it speaks of the time before that, which was in doubt so far.
+func (d *Direction) askedBefore(p *Packet) bool {
+	for i := range d.refills {
+		s := &d.refills[i]
+		if !s.set || s.psn != p.PSN || p.Time-s.time > d.settled() {
+			continue
+		}
+		s.set = false
+		for i := range d.doubt.waiting {
+			if e := &d.doubt.waiting[i].event; e.Kind == Unresolved && e.PSN == p.PSN && e.Packet == s.packet {
+				e.Kind = Lost
+			}
+		}
+		return true
+	}
+	return false
+}
+
 // advance notes that the responder has received all requests before a PSN.
 func (d *Direction) advance(to wire.PSN, p *Packet) {
 	if d.frontier.Less(to) {
-		d.ahead = sign{set: true, psn: to, packet: p.Number, time: p.Time}
 		to = d.frontier
 	}
 	if !d.acked.Less(to) {
@@ -209,6 +253,35 @@ func (d *Direction) advance(to wire.PSN, p *Packet) {
 	}
 }
 
+// reach notes what the requester has at most: all answers that passed, in their
+// order, whenever they came. What came while it waited for an earlier response is of
+// no use to it, but an answer to an earlier asking is.
+func (d *Direction) reach(p *Packet) {
+	last := p.PSN
+	response := p.Opcode.Operation() != wire.OpAcknowledge
+	if !response && p.Syndrome.Kind() != wire.Ack {
+		last = last.Add(-1)
+	}
+	if last.Less(d.most) || !last.Less(d.frontier) {
+		return
+	}
+	open := d.messages.open()
+	for i := max(0, d.messages.at(d.most)); i < len(open) && !last.Less(open[i].first); i++ {
+		m := &open[i]
+		if !m.op.answered() || !d.most.Less(m.end) {
+			continue
+		}
+		want := m.first
+		if want.Less(d.most) {
+			want = d.most
+		}
+		if !response || last != want {
+			return
+		}
+	}
+	d.most = last.Add(1)
+}
+
 // acknowledged judges a hole whose packets the responder has.
 func (d *Direction) acknowledged(h hole) {
 	switch {
@@ -219,7 +292,8 @@ func (d *Direction) acknowledged(h hole) {
 		if h.from = first.to; h.len() == 0 {
 			return
 		}
-		d.verdict(Missed, h, h.len())
+		h.asked = false
+		d.acknowledged(h)
 	case h.again:
 		// The first copy may have arrived: the second may have been lost.
 		d.verdict(Unresolved, h, h.len())
@@ -241,7 +315,7 @@ func (d *Direction) complete(to wire.PSN, p *Packet) {
 		case m.done:
 		case d.reliable && m.op.answered():
 			if !asked {
-				d.imply(m.want(), p)
+				d.imply(m, m.want(), p)
 			}
 			asked = true
 		case m.tailed && !to.Less(m.end):
@@ -277,12 +351,16 @@ func (d *Direction) patch(i int, to wire.PSN, p *Packet) {
 	}
 }
 
-// imply notes that a response is missing, if that is not known yet.
-func (d *Direction) imply(psn wire.PSN, p *Packet) {
+// imply notes that a response of a message is missing, if that is not known yet.
+func (d *Direction) imply(m *message, psn wire.PSN, p *Packet) {
 	// Responses behind one that is asked for already are no further sign.
 	asked := d.run.begun && d.run.start == psn
 	if !d.implied.set && !asked {
 		d.implied = sign{set: true, psn: psn, packet: p.Number, time: p.Time}
+		d.lacking = 1
+		if p.PSN.InRange(psn, m.end.Diff(psn)) {
+			d.lacking = p.PSN.Diff(psn)
+		}
 	}
 }
 
@@ -297,6 +375,14 @@ func (d *Direction) endBy(m *message, p *Packet) {
 // finish counts a message that is complete.
 func (d *Direction) finish(m *message, at int64) {
 	m.done = true
+	if d.most.Less(m.end) {
+		d.most = m.end
+	}
+	if m.op == Read && m.bytes == 0 {
+		// Its length was not captured, and it is all that came.
+		m.bytes = m.got
+		d.messages.volume.bytes += m.bytes
+	}
 	d.messages.volume.finish(m)
 	if d.reliable && !m.untimed {
 		m.ended = at
@@ -337,7 +423,9 @@ func (d *Direction) respond(p *Packet) {
 		d.inferBy(p.PSN)
 		m = d.messages.covering(p.PSN)
 	}
-	if m != nil && !m.op.answered() {
+	seen := d.count.known && !p.PSN.Less(d.count.since) && d.whole()
+	over := m == nil && p.PSN.Less(d.acked) && seen && !d.messages.calls
+	if over || m != nil && !m.op.answered() {
 		d.tell(Event{Kind: ResponseUnasked, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
 	if m == nil || !m.op.answered() {
@@ -353,7 +441,7 @@ func (d *Direction) respond(p *Packet) {
 	d.complete(m.first, p)
 	first := d.messages.awaited()
 	if m != first && first != nil && !m.done {
-		d.imply(first.want(), p)
+		d.imply(first, first.want(), p)
 	}
 	d.track(m, m == first, p)
 }
@@ -370,7 +458,7 @@ func (d *Direction) track(m *message, first bool, p *Packet) {
 		return
 	case m.next.Less(p.PSN):
 		if first {
-			d.imply(m.want(), p)
+			d.imply(m, m.want(), p)
 		}
 		if m.lacking == 0 {
 			m.lack, m.lacking = m.next, p.Number
@@ -380,6 +468,7 @@ func (d *Direction) track(m *message, first bool, p *Packet) {
 	if m.heard.Less(m.next) {
 		m.heard = m.next
 		d.messages.volume.payload += int64(p.Payload)
+		m.got += int64(p.Payload)
 	}
 	if m.next != m.end || m.cut() {
 		return
@@ -398,7 +487,7 @@ func (d *Direction) track(m *message, first bool, p *Packet) {
 
 // accept ends a message of which the last response was seen.
 func (d *Direction) accept(m *message) {
-	if m.lacking > 0 {
+	if m.lacking > 0 && !m.lack.Less(d.most) { // else it came in an answer to an earlier asking
 		d.tell(Event{Kind: ResponseGap, Packet: m.lacking, PSN: m.lack, N: 1})
 		m.partial = true
 	}

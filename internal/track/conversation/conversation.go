@@ -89,7 +89,7 @@ func (c *Conversation) serve(s wire.Service) {
 	}
 }
 
-func (c *Conversation) close() {
-	c.Ends[0].Asks.end()
-	c.Ends[1].Asks.end()
+func (c *Conversation) close(until int64) {
+	c.Ends[0].Asks.end(until)
+	c.Ends[1].Asks.end(until)
 }

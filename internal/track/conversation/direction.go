@@ -37,41 +37,49 @@ type Direction struct {
 	Credits         Credits
 	Stalls          Stalls
 
-	reliable bool
-	begun    bool
-	heard    bool       // the other end has answered
-	began    int64      // when the first request came
-	leading  bool       // nothing was acknowledged yet
-	origin   wire.PSN   // then: the lowest that was sent
-	frontier wire.PSN   // one past the highest that was sent
-	cursor   wire.PSN   // one past what was sent last: behind the frontier while the requester sends again
-	acked    wire.PSN   // the responder has received what is before
-	since    int64      // since when there was no progress, while something is outstanding
-	now      int64      // when the last packet came
-	mtu      int        // 0: not known
-	other    *Direction // what the other end asks for
-	report   func(Event)
-	ended    func(*message)
-	holes    holes
-	messages messages
-	window   Window
-	rules    rules
-	count    count
-	past     past
-	answers  answerTimes
-	singles  []candidate
-	doubt    doubt
-	suspects []Event // that may be timeouts
-	rnr      sign
-	implied  sign
-	ahead    sign // an acknowledgement of what was not seen
-	keeping  keeping
-	run      run
-	old      stray
-	corrupt  []wire.PSN // of the last corrupt requests
-	refusals refusals
-	naks     signs // of PSN sequence errors
-	lateOnes signs // requests that came late
+	reliable  bool
+	begun     bool
+	heard     bool     // the other end has answered
+	deaf      bool     // what it has answered was not captured whole
+	began     int64    // when the first request came
+	leading   bool     // nothing was acknowledged yet
+	origin    wire.PSN // then: the lowest that was sent
+	frontier  wire.PSN // one past the highest that was sent
+	cursor    wire.PSN // one past what was sent last: behind the frontier while the requester sends again
+	acked     wire.PSN // the responder has received what is before
+	most      wire.PSN // all answers before may have reached the requester
+	since     int64    // since when there was no progress, while something is outstanding
+	now       int64    // when the last packet came
+	mtu       int      // 0: not known
+	idents    idents
+	outlasted int64      // the longest time without progress behind which the requester went on: its timer had not run out
+	early     []early    // answers to what was not seen
+	other     *Direction // what the other end asks for
+	report    func(Event)
+	ended     func(*message)
+	holes     holes
+	messages  messages
+	window    Window
+	rules     rules
+	count     count
+	past      past
+	answers   answerTimes
+	singles   []candidate
+	doubt     doubt
+	suspects  []Event // that may be timeouts
+	rnr       sign
+	implied   sign
+	lacking   int // the responses that are missing there, as far as they show
+	keeping   keeping
+	run       run
+	old       stray
+	corrupt   []wire.PSN // of the last corrupt requests
+	spoiltAt  int64      // when the last of them came
+	refusals  refusals
+	naks      signs  // of PSN sequence errors
+	lateOnes  lately // requests that came late
+	sentTimes sentTimes
+	refills   lately // holes that nothing had asked for when they were filled
 }
 
 // Operation is what is known of the messages of one kind.
@@ -130,6 +138,29 @@ func (list *signs) heed(packet int) {
 	}
 }
 
+// lately are signs of which there may be many close together, the oldest first.
+type lately []sign
+
+// maxLately bounds how many are remembered.
+const maxLately = 32
+
+func (list *lately) add(s sign) {
+	if len(*list) == maxLately {
+		*list = append((*list)[:0], (*list)[1:]...)
+	}
+	*list = append(*list, s)
+}
+
+// of returns the newest sign of a PSN, or one that is not set.
+func (list lately) of(psn wire.PSN) sign {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].set && list[i].psn == psn {
+			return list[i]
+		}
+	}
+	return sign{}
+}
+
 func (d *Direction) tell(e Event) {
 	d.Tallies.Add(e.Kind, e.Packet, e.N)
 	d.Pace.told(&e)
@@ -161,17 +192,33 @@ func (d *Direction) request(p *Packet) {
 	d.infer(p)
 	d.stretch(p.PSN, true)
 	n, sized := p.span(d.mtu)
-	if d.old.set {
+	// What is beyond all that was sent last cannot have been sent before it.
+	late := d.reliable && d.idents.overtaken(p) && (p.PSN.Less(d.frontier) || !d.idents.new)
+	if d.old.set && !late {
 		d.settle(p)
 	}
-	if p.PSN.Less(d.frontier) {
+	switch {
+	case late:
+		d.straggler(p, n, sized)
+	case p.PSN.Less(d.frontier):
 		d.goesBack(p)
 		d.backward(p, n, sized)
 		d.recall(p)
-	} else {
+	default:
+		if d.cursor != d.frontier {
+			d.endRun(p)
+		}
 		d.forward(p, n, sized)
 	}
+	if !late {
+		d.idents.new = !p.PSN.Add(n).Less(d.frontier) && d.run.last != p.Time
+	}
 	d.restarted()
+	if d.sentTimes.list != nil {
+		d.sentTimes.note(p)
+	}
+	d.outlast(p)
+	d.idents.note(p)
 	d.window.note(p.Time, &d.messages.volume)
 }
 
@@ -186,7 +233,7 @@ func (d *Direction) follows(s wire.Service) bool { return d.reliable || s == wir
 
 func (d *Direction) begin(psn wire.PSN) {
 	d.begun, d.leading = true, true
-	d.origin, d.frontier, d.cursor, d.acked = psn, psn, psn, psn
+	d.origin, d.frontier, d.cursor, d.acked, d.most = psn, psn, psn, psn, psn
 }
 
 // learn notes the path MTU; the READs that waited for it get their spans.
@@ -217,10 +264,27 @@ func (d *Direction) learn(mtu int) {
 // infer learns the path MTU from the request behind a READ: it tells how many
 // PSNs that took.
 func (d *Direction) infer(p *Packet) {
-	if d.mtu == 0 {
-		if i := d.messages.at(d.cursor.Add(-1)); i >= 0 {
-			d.fit(&d.messages.open()[i], p.PSN)
-		}
+	if d.mtu > 0 || !d.messages.reads {
+		return
+	}
+	if i := d.messages.at(p.PSN); i >= 0 {
+		d.part(&d.messages.open()[i], p)
+	}
+	if i := d.messages.at(d.cursor.Add(-1)); d.mtu == 0 && i >= 0 {
+		d.fit(&d.messages.open()[i], p.PSN)
+	}
+}
+
+// part learns it from a READ that asks for the rest of another one: how much it
+// leaves out, and how many PSNs that took.
+func (d *Direction) part(m *message, p *Packet) {
+	left, n := p.VA-m.va, p.PSN.Diff(m.first)
+	if !m.unsized || m.cut() || p.Opcode.Operation() != wire.OpReadRequest || p.RKey != m.rkey || n == 0 {
+		return
+	}
+	mtu := int(left) / n
+	if rest := left + uint64(p.DMALen); isMTU(mtu) && int(left) == n*mtu && rest == uint64(m.length) {
+		d.learn(mtu)
 	}
 }
 
@@ -260,15 +324,12 @@ func (d *Direction) stretch(to wire.PSN, ends bool) {
 
 // forward takes a request that is beyond all others.
 func (d *Direction) forward(p *Packet, n int, sized bool) {
-	if d.cursor != d.frontier {
-		d.endRun(p)
-	}
 	d.spend(p, n, sized)
 	if p.PSN != d.frontier {
 		d.miss(hole{from: d.frontier, to: p.PSN, packet: p.Number, time: p.Time})
 	}
-	if len(d.holes) > 0 {
-		d.OutOfSequence++
+	if d.reliable && len(d.holes) > 0 || p.PSN != d.frontier {
+		d.OutOfSequence++ // of UC a responder takes up what comes behind a gap (IBTA vol. 1, 9.8.2)
 	}
 	if d.acked == d.frontier {
 		d.since = p.Time
@@ -282,7 +343,9 @@ func (d *Direction) forward(p *Packet, n int, sized bool) {
 	if d.reliable {
 		d.window.MostPackets = max(d.window.MostPackets, d.frontier.Diff(d.acked))
 	}
-	d.overtaken(p)
+	if len(d.early) > 0 {
+		d.overtaken(p)
+	}
 	if !d.reliable {
 		d.complete(d.frontier, p)
 	}
@@ -313,22 +376,6 @@ func (d *Direction) miss(h hole) {
 		d.holes.before(oldest.to)
 		d.judgeUnfilled(oldest)
 	}
-}
-
-// overtaken looks at an acknowledgement that came before what it acknowledges:
-// either the capture has missed the request, or it is a ghost.
-func (d *Direction) overtaken(p *Packet) {
-	if !d.ahead.set {
-		return
-	}
-	if p.PSN.Less(d.ahead.psn) {
-		d.tell(Event{Kind: AckUnsent, Packet: d.ahead.packet, Cause: p.Number, PSN: p.PSN, N: 1})
-		d.ahead.set = false
-		return
-	}
-	to := d.ahead.psn
-	d.ahead.set = false
-	d.advance(to, p)
 }
 
 // bound gives up the oldest messages when more than so many are open.
@@ -371,21 +418,20 @@ func (d *Direction) giveUp(m *message) {
 }
 
 // end judges what is open when the capture or the conversation ends.
-func (d *Direction) end() {
+func (d *Direction) end(until int64) {
 	if d.old.set {
 		d.settle(nil)
 	}
 	d.confirm(len(d.singles))
 	d.convict(len(d.suspects))
+	d.spent(until)
+	d.neverReached()
 	for _, h := range d.holes {
 		d.judgeUnfilled(h)
 	}
 	d.holes = nil
 	d.allSure()
 	d.neverAsked()
-	if d.ahead.set {
-		d.tell(Event{Kind: AckBeyond, Packet: d.ahead.packet, PSN: d.ahead.psn.Add(-1), N: 1})
-	}
 	for i := range d.messages.open() {
 		if m := &d.messages.open()[i]; !m.done {
 			d.giveUp(m)

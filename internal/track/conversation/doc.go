@@ -15,6 +15,12 @@
 // having been sent again is the capture's own. Where the packets do not tell,
 // the verdict says so (Unresolved), instead of the likelier of two.
 //
+// A requester that numbers its packets (RFC 791, identification) shows by it which
+// packet was overtaken, which was sent again, and how many were sent in between.
+// Without such numbers that reading is taken which supposes fewer losses: a
+// requester that is silent for long, and then goes on where it was, has paused.
+//
 // RC and XRC are followed in both directions. UC has no acknowledgements: a
-// hole is never judged, only filled. UD and RD packets are counted.
+// hole is never judged, only filled. UD and RD packets are counted, with the
+// messages that they are.
 package conversation

@@ -80,7 +80,11 @@ const (
 	RNRBeyond       // sent again after RNR NAKs more often
 	TimeoutEarly    // sent again before the local ACK timeout
 	AfterDisconnect // an end goes on when the connection is over
-	Kinds           // how many there are
+	// What became of a request in the end.
+	RetriesSpent  // sent again after timeouts or NAKs until nothing came any more
+	RNRSpent      // refused by RNR NAKs until nothing came any more
+	UnknownOpcode // an opcode that is reserved
+	Kinds         // how many there are
 )
 
 // Event is one thing that happened in a direction of a conversation.
@@ -107,6 +111,7 @@ var kindNames = [Kinds]string{
 	"CreditBeyond", "RNRStorm", "RNRLate",
 	"CEUnanswered", "CNPUnmarked", "StallPaused",
 	"StartPSN", "DepthBeyond", "MTUBeyond", "MTUBelow", "RetryBeyond", "RNRBeyond", "TimeoutEarly", "AfterDisconnect",
+	"RetriesSpent", "RNRSpent", "UnknownOpcode",
 }
 
 // String returns the kind's name.

@@ -12,12 +12,15 @@ import (
 
 // The most that one of what there can be many of takes.
 const (
-	messageBytes = 192
+	messageBytes = 200
 	doubtedBytes = 64
 	holeBytes    = 48
 	pointBytes   = 48
 	regionBytes  = 96
 	momentBytes  = 16
+	packetBytes  = 264
+	signBytes    = 48
+	timeBytes    = 16
 )
 
 // weighEvery is after how many packets of an end a conversation is weighed
@@ -69,6 +72,8 @@ func (t *Tracker) evict(c *Conversation) {
 func (d *Direction) held() int {
 	n := cap(d.messages.list)*messageBytes + cap(d.doubt.waiting)*doubtedBytes + cap(d.holes)*holeBytes
 	n += cap(d.window.points)*pointBytes + cap(d.messages.asked.Regions)*regionBytes + cap(d.Pace.recent)*momentBytes
+	n += cap(d.early)*packetBytes + (cap(d.lateOnes)+cap(d.refills))*signBytes
+	n += cap(d.sentTimes.list) * timeBytes
 	for op := range d.Operations {
 		n += sizeOf(d.Operations[op].Latency)
 	}

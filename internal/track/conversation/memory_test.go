@@ -16,6 +16,9 @@ func TestSizesAreNotUnderestimated(t *testing.T) {
 		"point":   {unsafe.Sizeof(point{}), pointBytes},
 		"Region":  {unsafe.Sizeof(Region{}), regionBytes},
 		"moment":  {unsafe.Sizeof(moment{}), momentBytes},
+		"time":    {unsafe.Sizeof(sentTime{}), timeBytes},
+		"sign":    {unsafe.Sizeof(sign{}), signBytes},
+		"early":   {unsafe.Sizeof(early{}), packetBytes},
 	} {
 		if s.is > s.said || s.said > 2*s.is {
 			t.Errorf("%s: %d bytes, said to be %d", name, s.is, s.said)

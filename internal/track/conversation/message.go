@@ -58,6 +58,7 @@ type message struct {
 	time       int64 // of that
 	lastTime   int64 // of the last packet
 	bytes      int64
+	got        int64 // payload of its response
 	// What has a response of its own: the PSN behind what was seen of it, and
 	// when the last of it came, if the requester may not have got all before.
 	base     wire.PSN // where its response begins: at first, or where it was asked for again
@@ -85,6 +86,8 @@ type messages struct {
 	head   int
 	volume volume
 	asked  Asked
+	reads  bool // some of them were READs
+	calls  bool // some of them have a response of their own
 }
 
 func (l *messages) open() []message { return l.list[l.head:] }
@@ -127,6 +130,7 @@ func (l *messages) add(p *Packet, n int, sized bool) *message {
 			packet: p.Number, time: p.Time, base: p.PSN, next: p.PSN, heard: p.PSN,
 		})
 		l.volume.messages++
+		l.reads, l.calls = l.reads || op == Read, l.calls || op.answered()
 	}
 	m := &l.open()[i]
 	m.end = p.PSN.Add(n)

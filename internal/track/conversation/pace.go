@@ -74,11 +74,13 @@ func measure(h **latency.Histogram, d time.Duration) {
 	(*h).Add(d)
 }
 
-// sentAt is when the packet of a PSN came, which is known of the first and the
-// last one of a message that was sent once.
+// sentAt is when the packet of a PSN came, if it came once. Before the first NAK it is
+// known of the first and the last one of a message.
 func (d *Direction) sentAt(psn wire.PSN) (at int64, ok bool) {
 	m := d.messages.covering(psn)
 	switch {
+	case d.sentTimes.list != nil:
+		return d.sentTimes.of(psn)
 	case m == nil || m.again:
 		return 0, false
 	case psn == m.first:

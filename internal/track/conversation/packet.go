@@ -51,6 +51,10 @@ type Packet struct {
 	// Copy says that the packet is in the capture once more: it was sent once.
 	Copy bool
 
+	// Untold says that the capture was cut before the end of the AETH: an
+	// acknowledgement may be an ACK, a NAK or an RNR NAK.
+	Untold bool
+
 	// Unsized says that the capture was cut before the end of the RETH, so that the
 	// DMA length is not known.
 	Unsized bool
@@ -120,7 +124,7 @@ func (p *Packet) Read(f *wire.Frame) (ok bool) {
 		p.Immediate = h.Data()
 	}
 	p.IPID, p.Hops, p.ICRC = headers.id, headers.hops, headers.icrc
-	p.Unsized = headers.unsized
+	p.Unsized, p.Untold = headers.unsized, headers.untold
 	p.AckReq = bth.AckReq()
 	p.PadWrong, p.PadSet = padOf(f, p.Opcode.Info().Place), headers.padSet
 	p.CM = headers.exchange
@@ -145,6 +149,7 @@ type reader struct {
 	hops     uint8
 	padSet   bool
 	unsized  bool
+	untold   bool
 }
 
 func (r *reader) look(f *wire.Frame, h wire.Header) {
@@ -154,25 +159,29 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 	}
 	b := f.Whole(h)
 	if b == nil {
-		r.unsized = r.unsized || h.ID == wire.HdrRETH
+		r.unsized, r.untold = r.unsized || h.ID == wire.HdrRETH, r.untold || h.ID == wire.HdrAETH
 		return
 	}
 	switch h.ID {
 	case wire.HdrIPv4:
 		ip := wire.IPv4Header(b)
 		r.dscp = ip.DSCP()
-		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
+		r.src, r.dst = ip.Src(), ip.Dst()
+		r.mark(ip.ECN())
 		r.id, r.hops = ip.ID(), ip.TTL()
 	case wire.HdrIPv6:
 		ip := wire.IPv6Header(b)
 		r.dscp = ip.DSCP()
-		r.src, r.dst, r.ce = ip.Src(), ip.Dst(), ip.ECN() == wire.ECNCE
+		r.src, r.dst = ip.Src(), ip.Dst()
+		r.mark(ip.ECN())
 		r.id, r.hops = 0, ip.HopLimit()
 	case wire.HdrGRH:
 		grh := wire.GRH(b)
 		r.dscp = grh.TClass() >> 2
 		r.src, r.dst, r.ce = grh.SGID().Unmap(), grh.DGID().Unmap(), grh.ECN() == wire.ECNCE
 		r.id, r.hops = 0, grh.HopLimit()
+	case wire.HdrERSPAN2, wire.HdrERSPAN3:
+		r.ce = false // it was the mirror's copy that was marked
 	case wire.HdrLRH:
 		// A GRH behind it has the better address.
 		r.src, r.dst = f.Addresses()
@@ -199,6 +208,13 @@ func (r *reader) look(f *wire.Frame, h wire.Header) {
 	}
 }
 
+// mark takes the ECN field of an IP header, the outermost first. At the end of a
+// tunnel a mark is copied to the inner header if that one can be marked (RFC 6040,
+// 4.2).
+func (r *reader) mark(ecn uint8) {
+	r.ce = ecn == wire.ECNCE || r.ce && ecn != wire.ECNNotECT
+}
+
 func exchange(id wire.HeaderID, b []byte) *Exchange {
 	if id == wire.HdrCMRep {
 		rep := wire.CMRep(b)
@@ -216,7 +232,7 @@ func exchange(id wire.HeaderID, b []byte) *Exchange {
 // hasAETH reports whether a packet has a syndrome and an MSN.
 func (p *Packet) hasAETH() bool {
 	info := p.Opcode.Info()
-	return info.Response && info.Place != wire.PlaceMiddle
+	return info.Response && info.Place != wire.PlaceMiddle && !p.Untold
 }
 
 // padOf reports whether a packet's pad count is wrong: payload and pad are a

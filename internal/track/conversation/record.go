@@ -138,12 +138,17 @@ func (d *Direction) record(m *message, unfinished bool) {
 	}
 }
 
-// refuse notes the NAK that ends the queue pair, and with it a message.
+// refuse ends a message by the NAK that ends the queue pair.
 func (d *Direction) refuse(p *Packet) {
-	if m := d.messages.covering(p.PSN); m != nil && !m.done {
-		m.nak = p.Syndrome
-		m.answeredBy(p)
+	m := d.messages.covering(p.PSN)
+	if m == nil || m.done {
+		return
 	}
+	m.nak = p.Syndrome
+	m.answeredBy(p)
+	m.answer = 0
+	d.giveUp(m)
+	d.messages.drop()
 }
 
 // recall notes a request packet that is not beyond all others.

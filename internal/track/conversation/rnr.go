@@ -24,6 +24,17 @@ func (d *Direction) storm(p *Packet) {
 	}
 }
 
+// unheardRefusal reports whether something is sent again before the time of an RNR
+// NAK is over, and after such a wait that it can be the timer: then the NAK may have
+// been lost behind the capture point.
+func (d *Direction) unheardRefusal(at, waited int64) bool {
+	if at-d.rnr.time >= d.rnr.wait {
+		return false
+	}
+	known := d.ShortestTimeout > 0 && waited >= int64(d.ShortestTimeout)*3/4
+	return known || d.Terms.AckTimeout > 0 && waited >= int64(d.Terms.AckTimeout)/2
+}
+
 // clockwork is how much longer than it was told a requester may wait: timers of
 // kernels tick as seldom as every 10 ms.
 const clockwork = int64(20 * time.Millisecond)
@@ -35,7 +46,7 @@ func (d *Direction) punctual(s *stray) {
 	e := Event{Packet: s.packet, Cause: s.because.sign.packet, PSN: s.psn, N: 1, Waited: time.Duration(s.because.waited)}
 	told := s.because.sign.wait
 	switch {
-	case s.because.early > 0:
+	case s.because.early > 0 && s.because.waited > 0: // without times nothing was measured
 		e.Kind = RNREarly
 	case s.because.waited > 4*told+clockwork+d.settled():
 		e.Kind = RNRLate

@@ -45,7 +45,11 @@ func (d *Direction) header(p *Packet) {
 	if p.PadSet {
 		n(PadSet)
 	}
-	switch p.Opcode.Info().Service {
+	info := p.Opcode.Info()
+	if !info.Defined() && info.Service != wire.CNP && info.Service != wire.Manufacturer {
+		n(UnknownOpcode) // a receiver drops it silently
+	}
+	switch info.Service {
 	case wire.CNP:
 		// It belongs to no connection: any partition of the port will do.
 	case wire.UD:
@@ -156,6 +160,25 @@ func (d *Direction) order(p *Packet, n int) {
 		d.tell(Event{Kind: LengthWrong, Packet: p.Number, PSN: p.PSN, N: 1})
 		r.sized = false
 	}
+}
+
+// misplaces checks a packet of a response to a READ: the last one has the last PSN,
+// and what is left of the DMA length (IBTA vol. 1, 9.7.2). size is the path MTU of the
+// responder, 0 when it is not known.
+func (d *Direction) misplaces(p *Packet, size int) (k Kind, wrong bool) {
+	info := p.Opcode.Info()
+	if size == 0 || size != d.mtu || p.PadWrong || info.Place == wire.PlaceOnly {
+		return 0, false
+	}
+	m := d.messages.covering(p.PSN)
+	if m == nil || m.op != Read || m.unsized || m.length == 0 {
+		return 0, false
+	}
+	last := p.PSN.Add(1) == m.end
+	if last != ends(info.Place) {
+		return OpcodeOrder, true
+	}
+	return LengthWrong, last && p.Payload != int(m.length)-(m.end.Diff(m.first)-1)*size
 }
 
 // flight is how long requests may still come that were sent before a NAK was

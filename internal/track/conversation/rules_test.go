@@ -227,6 +227,47 @@ func TestWhatBreaksARuleIsNamed(t *testing.T) {
 		{"a WRITE with immediate needs one", []crafted{
 			only(1), credits(1, "0"), only(2), {op: wire.OpWriteOnlyImmediate, psn: 3, payload: 8, set: length("8")},
 		}, CreditBeyond, 4},
+		{"a SEND behind WRITEs that use no credit", []crafted{
+			only(1), credits(1, "1"),
+			{op: wire.OpWriteOnly, psn: 2, payload: 8, set: length("8")},
+			{op: wire.OpWriteOnly, psn: 3, payload: 8, set: length("8")},
+			only(4), only(5),
+		}, Kinds, 0},
+		{"one more SEND behind them", []crafted{
+			only(1), credits(1, "1"), {op: wire.OpWriteOnly, psn: 2, payload: 8, set: length("8")}, only(3), only(4), only(5),
+		}, CreditBeyond, 6},
+		{"a SEND within credits that were told before a message was missed", []crafted{
+			only(1), credits(1, "3"), only(2), only(4), credits(4, "0"), only(5), only(6), only(7), only(8),
+		}, Kinds, 0},
+		{"an MSN that is lower in an acknowledgement of the same PSN", []crafted{
+			only(1), ack(1), only(2), ack(2), {op: wire.OpAcknowledge, psn: 2, set: counts(1)},
+		}, MSNRegress, 5},
+		{"an MSN that is wrong once", []crafted{
+			only(1), ack(1), only(2), {op: wire.OpAcknowledge, psn: 2, set: counts(7)}, only(3), ack(3), only(4), ack(4),
+		}, MSNWrong, 4},
+		{"a READ response to a SEND that is acknowledged", []crafted{
+			only(1), ack(1), only(2), ack(2), {op: wire.OpReadResponseOnly, psn: 2, payload: 8, set: counts(2)},
+		}, ResponseUnasked, 5},
+		{"a READ response that ends too soon", []crafted{
+			{op: wire.OpReadRequest, psn: 1, set: length("3000")},
+			{op: wire.OpReadResponseFirst, psn: 1, payload: 1024, set: counts(1)},
+			{op: wire.OpReadResponseLast, psn: 2, payload: 952, set: counts(1)},
+		}, OpcodeOrder, 3},
+		{"a READ response that is too short", []crafted{
+			{op: wire.OpReadRequest, psn: 1, set: length("2000")},
+			{op: wire.OpReadResponseFirst, psn: 1, payload: 1024, set: counts(1)},
+			{op: wire.OpReadResponseLast, psn: 2, payload: 900, set: counts(1)},
+		}, LengthWrong, 3},
+		{"a READ response that is as long as asked", []crafted{
+			{op: wire.OpReadRequest, psn: 1, set: length("2000")},
+			{op: wire.OpReadResponseFirst, psn: 1, payload: 1024, set: counts(1)},
+			{op: wire.OpReadResponseLast, psn: 2, payload: 976, set: counts(1)},
+		}, Kinds, 0},
+		{"an acknowledgement of what is sent later", []crafted{only(1), ack(1), ack(3), only(2), only(3), ack(3)}, Kinds, 0},
+		{"an acknowledgement of what nothing reaches", []crafted{only(1), ack(1), ack(9), only(2), ack(2)}, AckBeyond, 3},
+		{"a NAK of what nothing reaches", []crafted{only(1), ack(1), {op: wire.OpAcknowledge, psn: 90, set: nak("0x60")}, only(2), ack(2)}, AckBeyond, 3},
+		{"a reserved opcode", []crafted{only(1), {op: wire.OpSendOnly, psn: 2, payload: 8, raw: func(b []byte) { b[0] = 0x1F }}}, UnknownOpcode, 2},
+		{"a manufacturer's opcode", []crafted{only(1), {op: wire.OpSendOnly, psn: 2, payload: 8, raw: func(b []byte) { b[0] = 0xC5 }}}, Kinds, 0},
 		{"a SEND beyond credits that are told no longer", []crafted{
 			only(1), credits(1, "0"), only(2), ack(2), only(3), only(4), only(5),
 		}, Kinds, 0},

@@ -43,6 +43,11 @@ type Tracker struct {
 	// another conversation sends. May be nil.
 	United func(kept *Conversation, end int, gone *Conversation)
 
+	// Until is how far the capture goes, in nanoseconds since the epoch, where that is
+	// known to be behind the last packet that was taken: what then did not come any
+	// more was given up.
+	Until int64
+
 	limits  Limits
 	halves  map[key]*half
 	waiting map[pair]*crowd
@@ -56,6 +61,7 @@ type Tracker struct {
 	held    int                 // bytes, beside a fixed part of each conversation
 	reached map[netip.Addr]bool // where something went; true where a CNP did that belongs to nothing that is known
 	recent  recent
+	now     int64   // the latest time of a packet
 	message Message // what Message is called with
 }
 
@@ -99,7 +105,7 @@ func (t *Tracker) Packet(p *Packet) {
 		h.copied(p)
 		return
 	}
-	if h != nil && p.restarts(&h.sender().Asks) {
+	if h != nil && (p.restarts(&h.sender().Asks) || p.reuses(h)) {
 		t.close(h.conversation)
 		h = nil
 	}
@@ -127,6 +133,9 @@ func (t *Tracker) follow(h *half, p *Packet) {
 		t.corrupt(h, p)
 		return
 	}
+	if p.Trust == Mistaken && !p.Opcode.Info().Response {
+		h.sender().Asks.mistaken(p.PSN)
+	}
 	h.passes(p)
 	if p.CE {
 		h.expectCNP()
@@ -152,6 +161,11 @@ func (t *Tracker) follow(h *half, p *Packet) {
 	case wire.UD:
 		t.asks(h.conversation)
 		h.sender().Asks.datagram(p)
+	case wire.RD:
+		if info.Defined() && !info.Response {
+			t.asks(h.conversation)
+			h.sender().Asks.counted(p)
+		}
 	}
 }
 
@@ -168,6 +182,23 @@ func (d *Direction) datagram(p *Packet) {
 		m := datagramOf(p)
 		d.record(&m, false)
 	}
+}
+
+// counted counts a request packet of a reliable datagram. Which of the messages that go
+// to an end-to-end context it belongs to, and what became of it, is not followed.
+func (d *Direction) counted(p *Packet) {
+	info, op := p.Opcode.Info(), opOf(p.Opcode)
+	d.Requests++
+	d.Payload += int64(p.Payload)
+	d.Frames += int64(p.WireLen)
+	if ends(info.Place) {
+		d.Operations[op].Messages++
+	}
+	d.Operations[op].Bytes += bytesOf(p, op)
+	d.messages.asked.take(p, op, info)
+	d.messages.volume.payload += int64(p.Payload)
+	d.messages.volume.finished += bytesOf(p, op)
+	d.window.note(p.Time, &d.messages.volume)
 }
 
 func (t *Tracker) count(h *half, p *Packet) {
@@ -188,6 +219,7 @@ func (t *Tracker) count(h *half, p *Packet) {
 		from.Mistake = p.Mistake
 		from.Asks.tell(Event{Kind: IcrcMistake, Packet: p.Number, PSN: p.PSN, N: 1})
 	}
+	t.now = max(t.now, p.Time)
 	if p.Trust != Corrupt {
 		from.Asks.header(p)
 		from.Asks.remains(p)
@@ -201,7 +233,7 @@ func (t *Tracker) count(h *half, p *Packet) {
 // corrupt remembers a packet that a receiver drops.
 func (t *Tracker) corrupt(h *half, p *Packet) {
 	if !p.Opcode.Info().Response {
-		h.sender().Asks.spoilt(p.PSN)
+		h.sender().Asks.spoilt(p.PSN, p.Time)
 	}
 }
 
@@ -235,13 +267,29 @@ func (p *Packet) restarts(d *Direction) bool {
 	return d.follows(info.Service) && !info.Response && (info.Place == wire.PlaceFirst || info.Place == wire.PlaceOnly)
 }
 
+// longestTimeout is the longest local ACK timeout in use, setting 20; a device may
+// wait up to four times as long (C9-140).
+const longestTimeout = 4096 << 20
+
+// reuses reports whether a request is the first of another conversation of the same
+// queue pair number: it goes back to what was acknowledged, after such a silence that
+// no timer can be the reason.
+func (p *Packet) reuses(h *half) bool {
+	d := &h.sender().Asks
+	if !d.begun || !d.reliable || p.Trust == Corrupt || d.acked != d.frontier || !p.PSN.Less(d.frontier) {
+		return false
+	}
+	info := p.Opcode.Info()
+	return info.Defined() && !info.Response && begins(info.Place) && p.Time-h.conversation.Ended > patient*longestTimeout
+}
+
 // begin makes a conversation of which one half is known.
 func (t *Tracker) begin(k key, service wire.Service, p *Packet) *half {
 	t.seen++
 	c := &Conversation{First: p.Number, Last: p.Number, Began: p.Time, Ended: p.Time}
 	c.Ends[0].Addr = k.src
 	c.Ends[1] = End{Addr: k.dst, QPN: k.qpn, Known: true}
-	if service == wire.UD {
+	if service == wire.UD || service == wire.RD && p.SrcQP > 0 {
 		c.Ends[0].QPN, c.Ends[0].Known = p.SrcQP, true
 	}
 	c.serve(service)
@@ -288,7 +336,7 @@ func (t *Tracker) close(c *Conversation) {
 	t.remove(c)
 	t.held -= c.held
 	t.silence(c)
-	c.close()
+	c.close(max(t.now, t.Until))
 	if t.Closed != nil {
 		t.Closed(c)
 	}
@@ -332,6 +380,9 @@ func (t *Tracker) response(h *half, p *Packet) {
 	}
 	h.conversation.Agreements++
 	h.sender().Asks.measure(p)
+	if kind, wrong := asks.misplaces(p, h.sender().Asks.rules.size); wrong {
+		h.sender().Asks.tell(Event{Kind: kind, Packet: p.Number, PSN: p.PSN, N: 1})
+	}
 	asks.progress(p)
 	asks.response(p)
 }

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -170,6 +171,41 @@ func TestARetryBeforeTheRNRTimerIsEarly(t *testing.T) {
 	}
 }
 
+// TestATimeoutBehindAnRNRNakIsNoEarlyRetry: the NAK may have been lost behind the
+// capture point, where the wait is as long as that of the timer.
+func TestATimeoutBehindAnRNRNakIsNoEarlyRetry(t *testing.T) {
+	for _, test := range []struct {
+		wait time.Duration
+		want []Kind
+	}{
+		{60 * time.Millisecond, []Kind{RetransmitTimeout, RNRNak, RetransmitTimeout}},
+		{2 * time.Millisecond, []Kind{RetransmitTimeout, RNRNak, RetransmitRNR, RNREarly}},
+	} {
+		s := newScript(t, DefaultLimits())
+		s.send(100)
+		s.ack(100)
+		s.send(101)
+		s.wait(60 * time.Millisecond)
+		s.send(101)
+		s.ack(101)
+		s.send(102)
+		s.nak(102, wire.RNRNak, 29) // 245.76 ms
+		s.wait(test.wait)
+		s.send(102)
+		s.ack(102)
+		s.track.Finish()
+		var got []Kind
+		for _, e := range s.told {
+			if e.Kind != MSNWrong && e.Kind != MSNRegress { // the script's MSNs count nothing
+				got = append(got, e.Kind)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("after %v told %v, want %v", test.wait, got, test.want)
+		}
+	}
+}
+
 func TestFatalNaksAreNamed(t *testing.T) {
 	for code, kind := range map[uint8]Kind{
 		wire.NakInvalidRequest: NakInvalid, wire.NakRemoteAccess: NakAccess, wire.NakRemoteOperation: NakOperation,
@@ -224,7 +260,12 @@ func TestAGhostAcknowledgementIsTold(t *testing.T) {
 	s.ack(100)
 	s.ack(102)
 	s.send(101)
+	s.want() // it may be of what never comes
+	s.send(102)
 	s.want(AckUnsent)
+	if got := s.told[0]; got.Packet != 3 || got.Cause != 5 || got.PSN != 102 {
+		t.Errorf("told %+v", got)
+	}
 }
 
 func TestUCLosesWithoutAWord(t *testing.T) {

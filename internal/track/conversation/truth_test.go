@@ -66,6 +66,7 @@ type event struct {
 	from   int  // the end that sent it
 	behind bool // it has passed the capture point
 	sent   int
+	id     uint16 // of its IPv4 header
 }
 
 type truth struct {
@@ -92,6 +93,10 @@ type truth struct {
 	tardy  time.Time     // the last one
 	sent   int           // requests, also those that were lost
 
+	xrc      bool // the packets are those of XRC
+	numbered bool // the senders give each packet the next identification
+	ids      [2]uint16
+
 	withdrawn int // times that something was sent again and not told, for nothing tells
 	seen      []sighting
 
@@ -107,6 +112,8 @@ func newTruth(t *testing.T, seed uint64, requests, answers faults) *truth {
 	if seed%4 == 0 {
 		first = 0xFFFFF0 // runs over
 	}
+	x.numbered, x.xrc = seed%5 < 2, seed%7 == 3
+	x.ids = [2]uint16{uint16(seed * 40503), uint16(seed * 52711)}
 	for i := range x.ends {
 		table := mr.NewTable(seed)
 		pd := table.AllocPD()
@@ -202,6 +209,9 @@ func (x *truth) depart(end int, p wire.Packet) {
 	if end == 0 {
 		x.sent++
 	}
+	if x.numbered {
+		x.ids[end]++
+	}
 	copies := 1
 	if x.chance(f.twice) {
 		copies = 2
@@ -218,7 +228,7 @@ func (x *truth) depart(end int, p wire.Packet) {
 			at = at.Add(time.Duration(1 + x.rng.IntN(3000)))
 			x.note(end, conversation.Reordered, p)
 		}
-		x.schedule(event{at: at, packet: p, from: end, sent: x.sent})
+		x.schedule(event{at: at, packet: p, from: end, sent: x.sent, id: x.ids[end]})
 	}
 }
 
@@ -250,7 +260,7 @@ func (x *truth) pass(e event) {
 	if f.corrupt > 0 && x.chance(f.corrupt) {
 		x.note(e.from, conversation.LostCorrupt, p)
 		x.fates[e.from][len(x.fates[e.from])-1].sent = e.sent
-		x.spoilt(e.from, p)
+		x.spoilt(e)
 		return
 	}
 	if x.chance(f.missed) {
@@ -260,7 +270,7 @@ func (x *truth) pass(e event) {
 		if e.from == 0 {
 			x.seen = append(x.seen, sighting{e.sent, p.PSN(), p.PSN().Add(span(p))})
 		}
-		x.capture(e.from, p)
+		x.capture(e)
 	}
 	if x.chance(f.behind) {
 		x.note(e.from, conversation.LostBehind, p)
@@ -270,11 +280,22 @@ func (x *truth) pass(e event) {
 	x.schedule(e)
 }
 
-func (x *truth) capture(from int, p wire.Packet) {
-	x.number++
-	fact := packetOf(p, x.number, x.now, from)
-	x.requests.captured(&fact, from)
+func (x *truth) capture(e event) {
+	fact := x.fact(e)
+	x.requests.captured(&fact, e.from)
 	x.tracker.Packet(&fact)
+}
+
+func (x *truth) fact(e event) conversation.Packet {
+	x.number++
+	fact := packetOf(e.packet, x.number, x.now, e.from)
+	if x.numbered {
+		fact.IPID = e.id
+	}
+	if x.xrc {
+		fact.Opcode += wire.BaseXRC
+	}
+	return fact
 }
 
 // ends are the addresses of the requester and the responder.
@@ -283,9 +304,8 @@ func ends() [2]netip.Addr {
 }
 
 // spoilt lets a packet be captured that its receiver drops.
-func (x *truth) spoilt(from int, p wire.Packet) {
-	x.number++
-	fact := packetOf(p, x.number, x.now, from)
+func (x *truth) spoilt(e event) {
+	fact := x.fact(e)
 	fact.Trust = conversation.Corrupt
 	x.tracker.Packet(&fact)
 }
@@ -411,6 +431,10 @@ func (x *truth) describe() {
 		}
 	}
 	x.t.Logf("sent again: %v", x.agains)
+	for i := range x.requests.packets {
+		p := &x.requests.packets[i]
+		x.t.Logf("packet %d at %v from %d: %v %v, syndrome %v", p.Number, time.Duration(p.Time-time.Unix(1000, 0).UnixNano()), x.requests.senders[i], p.Opcode, p.PSN, p.Syndrome)
+	}
 	for _, e := range x.told {
 		x.t.Logf("told %+v", e)
 	}

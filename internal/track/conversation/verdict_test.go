@@ -13,10 +13,10 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// Each scenario has many seeds. The tracker's bounds of time were chosen with
-// those that are the default; with others one or two runs in ten thousand are
-// told wrongly in part. Such seeds are chosen with
-// go test ./internal/track/conversation -run . -truth 123456.
+// Each scenario has many seeds. Others than those that are the default are chosen
+// with the first of them, and more with their number:
+// go test ./internal/track/conversation -run . -truth 123456 -seeds 5000.
+// Those that were once told wrongly are kept in TestSeedsThatWereToldWronglyAreNot.
 var (
 	truthFrom  = flag.Uint64("truth", 0, "first seed of the truth tests")
 	truthSeeds = flag.Uint64("seeds", 1000, "how many seeds each truth test has")
@@ -26,20 +26,20 @@ var (
 // the first that is not, everything is written down.
 func everySeed(t *testing.T, run func(seed uint64) *truth) {
 	t.Helper()
-	wrong := 0
+	var wrong []uint64
 	for i := range *truthSeeds {
 		seed := *truthFrom + i
 		x := run(seed)
 		if len(x.wrong) == 0 {
 			continue
 		}
-		if wrong++; wrong == 1 {
+		if wrong = append(wrong, seed); len(wrong) == 1 {
 			x.describe()
 			t.Logf("seed %d: %s", seed, strings.Join(x.wrong, "\n"))
 		}
 	}
-	if wrong > 0 {
-		t.Errorf("%d of %d seeds are told wrongly", wrong, *truthSeeds)
+	if len(wrong) > 0 {
+		t.Errorf("%d of %d seeds are told wrongly: %d", len(wrong), *truthSeeds, wrong[:min(len(wrong), 50)])
 	}
 }
 
@@ -47,16 +47,17 @@ func (x *truth) errorf(format string, args ...any) {
 	x.wrong = append(x.wrong, fmt.Sprintf(format, args...))
 }
 
-// TestEveryEventIsNamed lets one thing go wrong at a time; each event has to be
-// told exactly, with its cause, and none else.
-func TestEveryEventIsNamed(t *testing.T) {
+// scenario is one thing that goes wrong, and what has to be told of it.
+type scenario struct {
+	name              string
+	requests, answers faults
+	receive           int // chance of a thousand that a receive request is posted
+	check             func(x *truth)
+}
+
+func scenarios() []scenario {
 	lost := []conversation.Kind{conversation.Lost, conversation.Unresolved, conversation.Disordered}
-	for _, test := range []struct {
-		name              string
-		requests, answers faults
-		receive           int // chance of a thousand that a receive request is posted
-		check             func(x *truth)
-	}{
+	return []scenario{
 		{"nothing", faults{}, faults{}, 1000, func(x *truth) { x.wantOnly() }},
 		{"lost before the capture", faults{before: 40}, faults{}, 1000, func(x *truth) {
 			x.wantOnly(append(lost, conversation.NakSequence)...)
@@ -106,23 +107,69 @@ func TestEveryEventIsNamed(t *testing.T) {
 				x.errorf("told to be refused many times %v, in truth %v", got, want)
 			}
 		}},
-	} {
+	}
+}
+
+// run lets the scenario happen with a seed; change, if not nil, changes the run before.
+func (s *scenario) run(t *testing.T, seed uint64, change func(x *truth)) *truth {
+	ops := everything
+	if seed%2 == 0 {
+		ops = sendsAndWrites
+	}
+	x := newTruth(t, seed, s.requests, s.answers)
+	if change != nil {
+		change(x)
+	}
+	x.run(60, ops, s.receive)
+	s.check(x)
+	x.wantAgains()
+	if s.requests.missed == 0 {
+		x.wantMessages()
+	}
+	return x
+}
+
+// TestEveryEventIsNamed lets one thing go wrong at a time; each event has to be
+// told exactly, with its cause, and none else.
+func TestEveryEventIsNamed(t *testing.T) {
+	for _, test := range scenarios() {
 		t.Run(test.name, func(t *testing.T) {
-			everySeed(t, func(seed uint64) *truth {
-				ops := everything
-				if seed%2 == 0 {
-					ops = sendsAndWrites
-				}
-				x := newTruth(t, seed, test.requests, test.answers)
-				x.run(60, ops, test.receive)
-				test.check(x)
-				x.wantAgains()
-				if test.requests.missed == 0 {
-					x.wantMessages()
-				}
-				return x
-			})
+			everySeed(t, func(seed uint64) *truth { return test.run(t, seed, nil) })
 		})
+	}
+}
+
+// TestSeedsThatWereToldWronglyAreNot keeps the seeds in which a rule was found to be
+// wrong, with and without numbers in the packets.
+func TestSeedsThatWereToldWronglyAreNot(t *testing.T) {
+	for name, seeds := range map[string][]uint64{
+		// What was sent again was lost but for its first packet, which looked like
+		// selective repeat; the first after a timeout was acknowledged before the next,
+		// and measured as an answer; the last of it was lost twice.
+		"lost before the capture": {5004420, 7002366, 8003097, 9002110, 13001385, 13002351},
+		// The packet behind a corrupt one was taken to go on, after the timer; what a NAK
+		// asked for, to have been overtaken.
+		"corrupt": {5004486, 12003414},
+		// All was sent again before anything was answered: a NAK's time was too long.
+		"lost behind the capture": {5000248},
+		// What was asked for again came in an answer to an earlier asking.
+		"answers lost": {5000877, 5002053, 13004327},
+		// A NAK spoke of the time before what it asks for was missing a second time; of a
+		// time before it was sent again; more packets were late than were remembered.
+		"late": {12007095, 11, 36, 256},
+	} {
+		run := (&doubts{}).run
+		if all := scenarios(); name != "late" {
+			run = all[slices.IndexFunc(all, func(s scenario) bool { return s.name == name })].run
+		}
+		for _, seed := range seeds {
+			for _, numbered := range []bool{false, true} {
+				x := run(t, seed, func(x *truth) { x.numbered, x.xrc = numbered, false })
+				if len(x.wrong) > 0 {
+					t.Errorf("%s, seed %d, numbered is %v: %s", name, seed, numbered, strings.Join(x.wrong, "\n"))
+				}
+			}
+		}
 	}
 }
 
@@ -149,9 +196,10 @@ func (x *truth) refused(times int) (list []wire.PSN) {
 func (x *truth) wantLost(kinds []conversation.Kind) {
 	x.t.Helper()
 	told := x.of(kinds...)
-	// Those that show come first: what is told is theirs.
+	// Those that have to be told come first: what is told is theirs.
 	fates := slices.Clone(x.fates[0])
-	slices.SortStableFunc(fates, func(a, b fate) int { return cmp.Compare(hidden(x.shows(a)), hidden(x.shows(b))) })
+	shown := func(f fate) bool { return x.shows(f) && !x.leads(f) }
+	slices.SortStableFunc(fates, func(a, b fate) int { return cmp.Compare(hidden(shown(a)), hidden(shown(b))) })
 	for _, f := range fates {
 		i := slices.IndexFunc(told, func(e conversation.Event) bool { return f.psn.InRange(e.PSN, e.N) })
 		if i < 0 && (x.leads(f) || !x.shows(f)) {
@@ -184,6 +232,44 @@ func hidden(shows bool) int {
 	return 1
 }
 
+// wantOvertaken compares, where the sender numbers its packets, the requests that
+// were overtaken with those that are told to be: then nothing is in doubt, but before
+// it is known that the numbers follow each other.
+func (x *truth) wantOvertaken() {
+	if !x.numbered {
+		return
+	}
+	var want, early []wire.PSN
+	newest, steps := 0, 0
+	for i, s := range x.seen {
+		if i > 0 && s.sent == newest+1 {
+			steps++
+		}
+		switch {
+		case s.sent > newest:
+		case steps < 4:
+			early = append(early, s.psn)
+		default:
+			want = append(want, s.psn)
+		}
+		newest = max(newest, s.sent)
+	}
+	got := x.psns(conversation.Reordered, conversation.Duplicate)
+	for _, psn := range want {
+		i := slices.Index(got, psn)
+		if i < 0 {
+			x.errorf("%v was overtaken, which is not told", psn)
+			return
+		}
+		got = slices.Delete(got, i, i+1)
+	}
+	for _, psn := range got {
+		if !slices.Contains(early, psn) {
+			x.errorf("told that %v was overtaken", psn)
+		}
+	}
+}
+
 // TestReorderingIsNotTakenForLoss lets one request at a time be late, by less
 // than a round trip and more: what several that are late together mean is not
 // always told.
@@ -210,6 +296,7 @@ func TestReorderingIsNotTakenForLoss(t *testing.T) {
 				}
 			}
 		}
+		x.wantOvertaken()
 		late += len(x.fates[0])
 		x.wantAgains()
 		x.wantMessages()
@@ -224,35 +311,44 @@ func TestReorderingIsNotTakenForLoss(t *testing.T) {
 // within one round trip. Often nothing tells then which packets were late and
 // which were sent again; what is told all the same has to be so.
 func TestLatePacketsCloseTogetherAreNotTakenForLoss(t *testing.T) {
-	sure, unsure, withdrawn := 0, 0, 0
-	everySeed(t, func(seed uint64) *truth {
-		x := newTruth(t, seed, faults{late: 20}, faults{})
-		x.run(60, sendsAndWrites, 1000)
-		wasLate := func(psn wire.PSN) bool {
-			return slices.ContainsFunc(x.fates[0], func(f fate) bool { return f.psn == psn })
-		}
-		for _, e := range x.told {
-			switch e.Kind {
-			case conversation.Disordered, conversation.Unresolved:
-				unsure++
-			case conversation.Reordered, conversation.Duplicate, conversation.Lost:
-				// Lost is what came so late that it had been sent again.
-				if sure++; !wasLate(e.PSN) {
-					x.errorf("told %+v", e)
-				}
-			case conversation.NakSequence:
-			default:
-				if sure++; !isRetransmit(e.Kind) {
-					x.errorf("told %+v", e)
-				}
+	var all doubts
+	everySeed(t, func(seed uint64) *truth { return all.run(t, seed, nil) })
+	t.Logf("%d verdicts, %d times nothing tells, %d times it is not told that something was sent again", all.sure, all.unsure, all.withdrawn)
+}
+
+// doubts are how many verdicts there were where packets are late close together.
+type doubts struct{ sure, unsure, withdrawn int }
+
+func (n *doubts) run(t *testing.T, seed uint64, change func(x *truth)) *truth {
+	x := newTruth(t, seed, faults{late: 20}, faults{})
+	if change != nil {
+		change(x)
+	}
+	x.run(60, sendsAndWrites, 1000)
+	wasLate := func(psn wire.PSN) bool {
+		return slices.ContainsFunc(x.fates[0], func(f fate) bool { return f.psn == psn })
+	}
+	for _, e := range x.told {
+		switch e.Kind {
+		case conversation.Disordered, conversation.Unresolved:
+			n.unsure++
+		case conversation.Reordered, conversation.Duplicate, conversation.Lost:
+			// Lost is what came so late that it had been sent again.
+			if n.sure++; !wasLate(e.PSN) {
+				x.errorf("told %+v", e)
+			}
+		case conversation.NakSequence:
+		default:
+			if n.sure++; !isRetransmit(e.Kind) {
+				x.errorf("told %+v", e)
 			}
 		}
-		x.wantAgains()
-		withdrawn += x.withdrawn
-		x.wantMessages()
-		return x
-	})
-	t.Logf("%d verdicts, %d times nothing tells, %d times it is not told that something was sent again", sure, unsure, withdrawn)
+	}
+	x.wantOvertaken()
+	x.wantAgains()
+	n.withdrawn += x.withdrawn
+	x.wantMessages()
+	return x
 }
 
 // TestEverythingAtATime has all faults together, in both directions. Then
