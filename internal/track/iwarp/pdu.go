@@ -24,6 +24,8 @@ type Packet struct {
 	Payload  []byte // the captured part of the TCP payload
 	WireLen  int    // length of the TCP payload on the wire
 	Offset   int    // of the payload in the frame
+	FrameLen int    // length of the whole frame on the wire
+	CE       bool   // marked by congestion in the IP header (RFC 3168 section 5)
 }
 
 // PacketOf takes a TCP segment out of a frame; ok is false when its headers were
@@ -39,7 +41,17 @@ func PacketOf(f *wire.Frame, number uint64) (p Packet, ok bool) {
 		Src:    netip.AddrPortFrom(src, tcp.SrcPort()), Dst: netip.AddrPortFrom(dst, tcp.DstPort()),
 		Seq: tcp.Seq(), Ack: tcp.Ack(), Flags: tcpstream.Flags(tcp.Flags()),
 		Payload: f.PayloadBytes(), WireLen: f.PayloadLen, Offset: f.Payload,
+		FrameLen: f.WireLen, CE: marked(f),
 	}, true
+}
+
+// marked reports whether a frame's IP header has the mark of congestion.
+func marked(f *wire.Frame) bool {
+	if ip := wire.IPv4Header(f.View(wire.HdrIPv4)); len(ip) >= wire.IPv4MinLen {
+		return ip.ECN() == wire.ECNCE
+	}
+	ip := wire.IPv6Header(f.View(wire.HdrIPv6))
+	return len(ip) >= wire.IPv6Len && ip.ECN() == wire.ECNCE
 }
 
 // Kind says what a PDU is.

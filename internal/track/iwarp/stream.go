@@ -165,9 +165,6 @@ func (s *stream) cut() bool {
 		return true
 	}
 	if end > s.win.end() {
-		if s.win.budget.Full() {
-			s.lose(s.win.end())
-		}
 		return false
 	}
 	v := s.judge(s.pos, end)

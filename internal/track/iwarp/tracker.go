@@ -7,15 +7,18 @@ import (
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
-// Limits bounds the memory of a Tracker.
+// Limits bounds the memory of a Tracker, and of who follows its connections.
 type Limits struct {
 	tcpstream.Limits
 	Conns int // connections that are followed at once; the idlest gives way
+	// Messages is about how many bytes may be remembered of the connections'
+	// messages, by package rdmap, beside a fixed part of each; 0 for any.
+	Messages int
 }
 
 // DefaultLimits suits captures of busy hosts.
 func DefaultLimits() Limits {
-	return Limits{Limits: tcpstream.DefaultLimits(), Conns: 16384}
+	return Limits{Limits: tcpstream.DefaultLimits(), Conns: 16384, Messages: 64 << 20}
 }
 
 // Tracker follows the TCP connections of a capture. The zero value is not
@@ -53,10 +56,13 @@ func NewTracker(l Limits) *Tracker {
 
 // Segment takes the next packet of the capture and returns the PDUs that it
 // completes, in the order of their streams. They and what they point to are
-// valid until the next call of Segment or Flush.
+// valid until the next call of Segment, End or Flush.
 func (t *Tracker) Segment(p Packet) []*PDU {
 	t.out.reset(p.Number)
 	c, dir := t.conn(p.Src, p.Dst)
+	for t.Full() && t.order.busier != c {
+		t.evict(t.order.busier)
+	}
 	s := tcpstream.Segment{
 		Number: p.Number, Seq: p.Seq, Ack: p.Ack, Flags: p.Flags,
 		Payload: p.Payload, Len: p.WireLen, Offset: p.Offset,
@@ -96,6 +102,10 @@ func (t *Tracker) End(src, dst netip.AddrPort) []*PDU {
 	}
 	return t.out.pdus()
 }
+
+// Full reports that the connections hold more than they may. The next Segment
+// then gives up those that were idle longest.
+func (t *Tracker) Full() bool { return t.budget.Full() }
 
 // conn returns the connection of a packet, and which of its directions the
 // packet belongs to.
@@ -140,8 +150,17 @@ type output struct {
 	arena  []byte
 }
 
+// reset begins a call. What only a stream behind a filled hole needed is given
+// back.
 func (o *output) reset(number uint64) {
+	const maxPool, maxArena = 256, 256 << 10
 	o.number, o.used, o.arena = number, 0, o.arena[:0]
+	if len(o.pool) > maxPool {
+		o.pool = nil
+	}
+	if cap(o.arena) > maxArena {
+		o.arena = nil
+	}
 }
 
 func (o *output) pdus() []*PDU { return o.pool[:o.used] }

@@ -7,6 +7,7 @@ import "github.com/rocecap/rocecap/internal/track/tcpstream"
 // that they came in. A missing byte reads as zero.
 type window struct {
 	budget *tcpstream.Budget
+	held   int // bytes that the budget counts
 	store  []byte
 	head   int   // store[head:] are the bytes of the window
 	off    int64 // stream offset of store[head]
@@ -41,11 +42,11 @@ func (w *window) add(c tcpstream.Chunk) {
 	lo := w.end()
 	w.room(len(c.Data))
 	w.store = append(w.store, c.Data...)
-	w.budget.Take(len(c.Data))
 	w.parts = append(w.parts, part{
 		span: span{lo, w.end()}, number: c.Number,
 		start: c.Start, end: c.End, segLen: c.SegLen, offset: c.Offset,
 	})
+	w.weigh()
 }
 
 // addHole appends n missing bytes of the gap c.
@@ -53,7 +54,6 @@ func (w *window) addHole(n int64, c tcpstream.Chunk) {
 	lo := w.end()
 	w.room(int(n))
 	w.store = append(w.store, make([]byte, n)...)
-	w.budget.Take(int(n))
 	w.holes = append(w.holes, span{lo, w.end()})
 	if c.Cut {
 		w.parts = append(w.parts, part{
@@ -61,6 +61,21 @@ func (w *window) addHole(n int64, c tcpstream.Chunk) {
 			start: c.Start, end: c.Off+c.Gap == w.end(), segLen: c.SegLen, offset: -1,
 		})
 	}
+	w.weigh()
+}
+
+// What a part and a hole take.
+const (
+	partBytes = 48
+	holeBytes = 16
+)
+
+// weigh tells the budget what the window takes: also the room that it has for
+// more, and the places of its segments, of which each may have one byte.
+func (w *window) weigh() {
+	n := cap(w.store) + cap(w.parts)*partBytes + cap(w.holes)*holeBytes
+	w.budget.Take(n - w.held)
+	w.held = n
 }
 
 // room moves the bytes to the front of the store when n more would not fit.
@@ -77,14 +92,24 @@ func (w *window) drop(to int64) {
 	if n <= 0 {
 		return
 	}
-	w.budget.Take(-n)
 	w.head += n
 	w.off = to
 	if w.head == len(w.store) {
-		w.store, w.head = w.store[:0], 0
+		w.empty()
+		return
 	}
 	w.parts = trim(w.parts, func(p part) bool { return p.hi <= to })
 	w.holes = trim(w.holes, func(h span) bool { return h.hi <= to })
+}
+
+// empty forgets all bytes, and gives their room back when it is scarce.
+func (w *window) empty() {
+	if w.budget.Scarce() {
+		w.store, w.holes, w.parts = nil, nil, nil
+	}
+	w.store, w.head = w.store[:0], 0
+	w.holes, w.parts = w.holes[:0], w.parts[:0]
+	w.weigh()
 }
 
 // trim removes the leading elements that are gone, keeping the memory.
@@ -101,15 +126,15 @@ func trim[T any](list []T, gone func(T) bool) []T {
 
 // restart empties the window and moves it to offset to.
 func (w *window) restart(to int64) {
-	w.budget.Take(-w.size())
-	w.store, w.head, w.off = w.store[:0], 0, to
-	w.holes, w.parts = w.holes[:0], w.parts[:0]
+	w.off = to
+	w.empty()
 }
 
 // release is restart for a window that will not be used again.
 func (w *window) release() {
-	w.restart(w.end())
+	w.off, w.head = w.end(), 0
 	w.store, w.holes, w.parts = nil, nil, nil
+	w.weigh()
 }
 
 // missing counts the missing bytes in [lo, hi) and finds the first of them;

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,13 @@ type talk struct {
 func newTalk() *talk {
 	x := &talk{ports: [2]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:40000"), netip.MustParseAddrPort("192.0.2.2:7777")}}
 	x.seq = [2]uint32{0xFFFFFF00, 5000} // the first wraps
+	return x
+}
+
+// connected is a talk whose connection is set up, see connect.
+func connected(enhanced ...[]byte) *talk {
+	x := newTalk()
+	x.connect(enhanced...)
 	return x
 }
 
@@ -68,9 +76,12 @@ func depths(ird, ord uint16) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, ird), ord)
 }
 
-// say sends an FPDU.
-func (x *talk) say(from int, ulpdu []byte) int {
-	return x.segment(from, tcpstream.ACK, frame(ulpdu))
+// say sends FPDUs, and returns the number of the last.
+func (x *talk) say(from int, ulpdus ...[]byte) (number int) {
+	for _, u := range ulpdus {
+		number = x.segment(from, tcpstream.ACK, frame(u))
+	}
+	return number
 }
 
 func frame(ulpdu []byte) []byte {
@@ -121,6 +132,13 @@ func read(msn, sink uint32, to uint64, size, source uint32) []byte {
 	return untagged(last, 1, 0, 1, msn, 0, b)
 }
 
+func invalidate(stag, msn uint32) []byte { return untagged(last, 4, stag, 0, msn, 0, nil) }
+
+func terminate(quoted []byte) []byte {
+	b := []byte{0x01, 0x00, 0xC0, 0, 0, 40} // RDMAP, Remote Protection Error, Invalid STag; M and D
+	return untagged(last, 7, 0, 2, 1, 0, append(b, quoted...))
+}
+
 // told is what a tracker has told.
 type told struct {
 	connections []*Connection
@@ -130,17 +148,20 @@ type told struct {
 }
 
 func track(segments []Segment) *told {
-	l := iwarp.DefaultLimits()
-	got := &told{tracker: NewTracker(l)}
+	got := &told{tracker: NewTracker(iwarp.DefaultLimits())}
 	got.tracker.Closed = func(c *Connection) { got.connections = append(got.connections, c) }
 	got.tracker.Report = func(_ *Connection, end int, e Event) {
 		got.events, got.ends = append(got.events, e), append(got.ends, end)
 	}
-	for i := range segments {
-		got.tracker.Segment(&segments[i])
-	}
+	follow(got.tracker, segments)
 	got.tracker.Finish()
 	return got
+}
+
+func follow(tr *Tracker, segments []Segment) {
+	for i := range segments {
+		tr.Segment(&segments[i])
+	}
 }
 
 // one returns the only connection.
@@ -150,4 +171,27 @@ func (got *told) one(t *testing.T) *Connection {
 		t.Fatalf("%d connections", len(got.connections))
 	}
 	return got.connections[0]
+}
+
+// only allows some kinds of events.
+func (got *told) only(t *testing.T, what string, allowed ...Kind) {
+	t.Helper()
+	for _, e := range got.events {
+		if !slices.Contains(allowed, e.Kind) {
+			t.Errorf("%s: %v in packet %d", what, e.Kind, e.Packet)
+		}
+	}
+}
+
+// bounded checks that the ends keep and count no more than there can be.
+func (got *told) bounded(t *testing.T) {
+	t.Helper()
+	for _, c := range got.connections {
+		for i := range c.Ends {
+			e := &c.Ends[i]
+			if len(e.Regions) > maxRegions || len(e.Tallies) > int(Kinds) || e.Unfinished < 0 || e.Missing < 0 || e.TCP.ResentBytes < 0 || e.TCP.Closed < 0 {
+				t.Fatalf("%+v", e)
+			}
+		}
+	}
 }

@@ -18,18 +18,12 @@ type Connection struct {
 	// was captured.
 	Initiator int
 	Ends      [2]End // the first is the one that sent the first packet
-
-	// loose says that requests or responses were missed: which response answers
-	// which request is a guess, and nothing is judged by it. quiet is when the
-	// last sign of a response came.
-	loose bool
-	quiet int64
 }
 
 // End is one end of a connection: what it sends, and what it asks for.
 type End struct {
 	Addr       netip.AddrPort
-	TCP        TCP
+	TCP        TCP // when the connection is over; Sent tells meanwhile
 	Start      Start
 	FPDUs      int
 	Incomplete int // of which bytes are missing in the capture
@@ -145,9 +139,10 @@ func (e *End) tell(ev Event) {
 
 // newConnection begins the results of a TCP connection that carries iWARP.
 func newConnection(f *flow) *Connection {
-	c := &Connection{First: f.first, Began: f.began, Initiator: -1, loose: true, quiet: f.began}
+	c := &Connection{First: f.first, Last: f.last, Began: f.began, Ended: f.ended, Initiator: -1}
 	for i := range c.Ends {
 		e := &c.Ends[i]
+		e.stream.pairing = pairing{loose: true, quiet: f.began}
 		e.Addr, e.tcp = f.addr[i], f.tcp[i]
 	}
 	return c
@@ -155,7 +150,6 @@ func newConnection(f *flow) *Connection {
 
 // close ends what is open.
 func (c *Connection) close(f *flow) {
-	c.Last, c.Ended = f.last, f.ended
 	for i := range c.Ends {
 		e := &c.Ends[i]
 		e.tcp.close(f.ended)

@@ -8,6 +8,6 @@
 // what came late, who closed the window. Where bytes are missing in the capture
 // nothing is judged that they could explain.
 //
-// It is pure: segments in, results and events out, with a bound on connections
-// and on all that is remembered of each.
+// It is pure: segments in, results and events out, with a bound on connections,
+// on all that is remembered of each, and on what is remembered of all together.
 package rdmap

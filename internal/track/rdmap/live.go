@@ -1,6 +1,49 @@
 package rdmap
 
-import "time"
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// All gives the iWARP connections that go on, the one that was silent longest
+// first.
+func (t *Tracker) All() iter.Seq[*Connection] {
+	return func(yield func(*Connection) bool) {
+		for f := t.order.newer; f != &t.order; f = f.newer {
+			if f.connection != nil && !yield(f.connection) {
+				return
+			}
+		}
+	}
+}
+
+// Sent is what was seen so far of the segments that the end sends.
+func (e *End) Sent() TCP { return e.tcp.TCP }
+
+// Copy copies what is known so far of a connection that goes on, as if it were
+// over: the copy shares nothing with it, and is not followed.
+func (c *Connection) Copy() *Connection {
+	o := &Connection{First: c.First, Last: c.Last, Began: c.Began, Ended: c.Ended, Evicted: c.Evicted, Initiator: c.Initiator}
+	for i := range c.Ends {
+		e := c.Ends[i]
+		e.TCP = e.Sent()
+		e.Regions, e.Tallies = slices.Clone(e.Regions), slices.Clone(e.Tallies)
+		for op := range e.Operations {
+			if h := e.Operations[op].Latency; h != nil {
+				own := h.Clone()
+				e.Operations[op].Latency = &own
+			}
+		}
+		if e.Terminate != nil {
+			gone := *e.Terminate
+			e.Terminate = &gone
+		}
+		e.report, e.tcp, e.stream = nil, half{}, stream{}
+		o.Ends[i] = e
+	}
+	return o
+}
 
 // maxIdle is how long an open iWARP connection is kept of which nothing comes. Its
 // ends may have gone without a word; if it does go on, the FPDUs have to be found

@@ -4,14 +4,17 @@ import "github.com/rocecap/rocecap/internal/wire"
 
 // queue is one queue of untagged messages (RFC 5041 section 5.1.2).
 type queue struct {
-	known  bool   // msn and mo are what has to come next
-	open   bool   // a message is under way
-	msn    uint32 // of that message, or of the next
-	mo     uint32
-	op     wire.RDMAPOpcode
-	bytes  int64
-	broken bool  // bytes of the message are missing
-	began  int64 // 0: not known
+	known bool // msn and mo are what has to come next
+	open  bool // a message is under way
+	// counted says that msn was that of a message, or is that of the first: the next
+	// one's tells how many are missing.
+	counted bool
+	msn     uint32 // of that message, or of the next
+	mo      uint32
+	op      wire.RDMAPOpcode
+	bytes   int64
+	broken  bool  // bytes of the message are missing
+	began   int64 // 0: not known
 }
 
 // untagged takes a segment of an untagged message.
@@ -21,12 +24,15 @@ func (c *Connection) untagged(from int, f *fpdu, u wire.DDPUntagged) {
 	if q.known {
 		e.judgeQueue(q, f, u)
 	} else {
+		if u.QN() == wire.QNReadRequest {
+			e.catchUp(u.MSN()-q.msn, u.MO(), f.time)
+		}
 		e.joinQueue(q, u)
 	}
 	if !q.open {
 		*q = queue{open: true, msn: u.MSN(), mo: u.MO(), op: f.op, began: f.time, broken: u.MO() > 0}
 	}
-	q.known = true
+	q.known, q.counted = true, true
 	q.msn = u.MSN()
 	q.mo = u.MO() + uint32(f.bytes)
 	q.bytes += f.bytes

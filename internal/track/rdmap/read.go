@@ -15,6 +15,7 @@ type request struct {
 	id     uint32 // atomic
 	packet int
 	began  int64 // 0: not known
+	unseen bool  // it was made in bytes that are missing; nothing else is known
 }
 
 // response is the READ response that is under way in a stream.
@@ -45,9 +46,9 @@ const settled = int64(time.Second)
 
 // settle looks, before a request is made, whether the responses from now on are
 // sure to answer the requests from now on.
-func (c *Connection) settle(outstanding int, now int64) {
-	if c.loose && outstanding == 0 && now-c.quiet > settled {
-		c.loose = false
+func (e *End) settle(now int64) {
+	if p := &e.stream.pairing; p.loose && len(e.stream.reads.items()) == 0 && now-p.quiet > settled {
+		p.loose = false
 	}
 }
 
@@ -56,23 +57,30 @@ func (c *Connection) readRequest(from int, f *fpdu) {
 	e := &c.Ends[from]
 	r := wire.RDMAPReadRequestHeader(f.Stack.View(wire.HdrRDMAPReadRequest))
 	if len(r) < wire.RDMAPReadRequestLen {
-		c.loose = true // cut
+		e.loosen(f.time) // cut
 		return
 	}
-	c.settle(len(e.stream.reads.items()), f.time)
+	e.settle(f.time)
 	c.judgeSTag(from, r.SourceSTag(), f.packet)
 	e.region(r.SourceSTag(), r.SourceOffset(), 0, int64(r.Size()))
+	if e.answered() {
+		return
+	}
 	q := request{stag: r.SinkSTag(), to: r.SinkOffset(), size: int64(r.Size()), packet: f.packet, began: f.time}
 	if e.stream.reads.push(q, maxReads) {
 		e.Unfinished++
-		c.loose = true
+		e.loosen(f.time)
+	}
+	if p := &e.stream.pairing; p.loose || p.adrift {
+		return // some may have been answered
+	}
+	if e.stream.hasUnseen() || f.time == 0 {
+		return // responses may be before the request although they were captured behind it
 	}
 	n := len(e.stream.reads.items())
-	if !c.loose {
-		e.MostReads = max(e.MostReads, n)
-	}
+	e.MostReads = max(e.MostReads, n)
 	other := &c.Ends[1-from]
-	if limit := int(other.Start.IRD); other.Start.Enhanced && limit != wire.MPANotNegotiated && n > limit && !c.loose && other.tcp.whole() {
+	if limit := int(other.Start.IRD); other.Start.Enhanced && limit != wire.MPANotNegotiated && n > limit && other.stream.cut >= other.tcp.acked {
 		e.tell(Event{Kind: ReadDepth, Packet: f.packet, Got: uint64(n), Want: uint64(limit)})
 	}
 }
@@ -81,20 +89,23 @@ func (c *Connection) readRequest(from int, f *fpdu) {
 // stream of the other end was cut as far as it was acknowledged.
 func (c *Connection) certain(from int) bool {
 	asks := &c.Ends[1-from]
-	return !c.loose && asks.stream.cut >= asks.tcp.acked
+	p := &asks.stream.pairing
+	return !p.loose && !p.adrift && asks.stream.cut >= asks.tcp.acked
 }
 
 // readResponse takes a segment of a READ response, which the end from sends.
 func (c *Connection) readResponse(from int, f *fpdu, t wire.DDPTagged) {
 	r := &c.Ends[from].stream.responses
 	stag, to := t.STag(), t.Offset()
-	c.quiet = max(c.quiet, f.time)
+	p := &c.Ends[1-from].stream.pairing
+	p.quiet = max(p.quiet, f.time)
+	c.find(from, f, stag, to)
 	if r.open && r.bytes == r.request.size && r.known && f.bytes > 0 && c.isNext(from, stag, to) {
 		c.tellResponse(from, Event{Kind: LastFlag, Packet: f.packet})
 		c.answer(from, f, r)
 	}
 	if !r.open {
-		*r = response{open: true, broken: c.loose}
+		*r = response{open: true, broken: p.loose}
 		r.request, r.known = c.match(from, f, stag, to)
 	} else if !r.judged && (stag != r.stag || to != r.to) {
 		got, want := differ(stag, to, r.stag, r.to)
@@ -124,7 +135,7 @@ func (c *Connection) readResponse(from int, f *fpdu, t wire.DDPTagged) {
 func (c *Connection) isNext(from int, stag uint32, to uint64) bool {
 	r := &c.Ends[from].stream.responses
 	reads := c.Ends[1-from].stream.reads.items()
-	return len(reads) > 0 && reads[0].stag == stag && reads[0].to == to && (stag != r.stag || to != r.to)
+	return len(reads) > 0 && !reads[0].unseen && reads[0].stag == stag && reads[0].to == to && (stag != r.stag || to != r.to)
 }
 
 // tellResponse tells an event of a response, if it is certain what it answers.
@@ -141,6 +152,9 @@ func (c *Connection) tellResponse(from int, e Event) bool {
 // section 5.5).
 func (c *Connection) match(from int, f *fpdu, stag uint32, to uint64) (r request, known bool) {
 	asks := &c.Ends[1-from]
+	if asks.unexplained() {
+		return request{}, false
+	}
 	reads := asks.stream.reads.items()
 	got, want := uint64(0), uint64(0)
 	if len(reads) > 0 {
@@ -150,7 +164,7 @@ func (c *Connection) match(from int, f *fpdu, stag uint32, to uint64) (r request
 	switch {
 	case len(reads) == 0:
 		if !c.tellResponse(from, Event{Kind: ResponseUnasked, Packet: f.packet}) {
-			c.loose = true
+			asks.loosen(f.time)
 		}
 		return request{}, false
 	case i == 0:
@@ -160,12 +174,12 @@ func (c *Connection) match(from int, f *fpdu, stag uint32, to uint64) (r request
 		asks.stream.reads.remove(i)
 		return r, true
 	case i > 0:
-		c.loose = true
+		asks.loosen(f.time)
 		asks.Unfinished += i
 		asks.stream.reads.drop(i)
 	case c.tellResponse(from, Event{Kind: ReadSink, Packet: f.packet, Cause: reads[0].packet, Got: got, Want: want}):
 	default:
-		c.loose = true
+		asks.loosen(f.time)
 		return request{}, false
 	}
 	r = asks.stream.reads.items()[0]
@@ -182,7 +196,7 @@ func (c *Connection) answer(from int, f *fpdu, r *response) {
 	}
 	o := &c.Ends[1-from].Operations[Read]
 	o.complete(r.bytes, r.broken)
-	if !c.loose && r.request.began > 0 && f.time > 0 {
+	if !c.Ends[1-from].stream.pairing.loose && r.request.began > 0 && f.time > 0 {
 		o.took(f.time - r.request.began)
 	}
 }
@@ -192,13 +206,16 @@ func (c *Connection) atomicRequest(from int, f *fpdu) {
 	e := &c.Ends[from]
 	a := wire.RDMAPAtomicRequestHeader(f.Stack.View(wire.HdrRDMAPAtomicRequest))
 	if len(a) < wire.RDMAPAtomicRequestLen {
-		c.loose = true
+		e.loosen(f.time)
 		return
 	}
 	c.judgeSTag(from, a.STag(), f.packet)
+	if e.answered() {
+		return
+	}
 	if e.stream.atomics.push(request{id: a.RequestID(), packet: f.packet, began: f.time}, maxReads) {
 		e.Unfinished++
-		c.loose = true
+		e.loosen(f.time)
 	}
 }
 
@@ -213,6 +230,9 @@ func (c *Connection) atomicResponse(from int, f *fpdu) {
 	asks.forgive()
 	i := slices.IndexFunc(asks.stream.atomics.items(), func(q request) bool { return q.id == a.RequestID() })
 	if i < 0 {
+		if asks.unexplained() {
+			return
+		}
 		c.tellResponse(from, Event{Kind: ResponseUnasked, Packet: f.packet})
 		return
 	}

@@ -17,6 +17,7 @@ type stream struct {
 	writes    tagged
 	responses response
 	unacked   list[pending]
+	pairing   pairing
 	reads     list[request] // that this end has outstanding
 	atomics   list[request]
 	invalid   []invalidated // memory of the other end
@@ -95,12 +96,15 @@ func (c *Connection) start(from int, p *iwarp.PDU) {
 	}
 	e.judgeFrame(p, int(p.Last))
 	for i := range e.stream.queues {
-		e.stream.queues[i] = queue{known: true, msn: 1}
+		e.stream.queues[i] = queue{known: true, counted: true, msn: 1}
 	}
 	e.stream.writes.known = true
 	// Requests and responses are known from the start when either end's first
 	// message will be.
-	c.loose = !(c.Ends[0].Start.Packet > 0 && c.Ends[1].Start.Packet > 0)
+	a, b := &c.Ends[0], &c.Ends[1]
+	if a.Start.Packet > 0 && b.Start.Packet > 0 && a.FPDUs+b.FPDUs == 0 {
+		a.stream.pairing, b.stream.pairing = pairing{}, pairing{}
+	}
 }
 
 // issueKinds are the events of what package iwarp finds in a PDU.
@@ -134,8 +138,8 @@ func (c *Connection) lose(from int, now int64) {
 		s.queues[i].known = false
 	}
 	s.writes.known = false
-	c.Ends[1-from].Unfinished += s.responses.abandon()
-	c.loose, c.quiet = true, now
+	c.Ends[from].missRequests(now)
+	c.Ends[1-from].missResponses(&s.responses, now)
 }
 
 // fpdu takes an FPDU.
@@ -238,6 +242,7 @@ func (e *End) finish() {
 	if s.writes.open {
 		e.Unfinished++
 	}
+	s.reads.filter(func(q *request) bool { return !q.unseen })
 	e.Unfinished += len(s.reads.items()) + len(s.atomics.items())
 }
 
@@ -294,4 +299,13 @@ func (l *list[T]) remove(i int) {
 	items := l.items()
 	copy(items[1:], items[:i])
 	l.drop(1)
+}
+
+// unshift adds an item before all others.
+func (l *list[T]) unshift(item T) { l.all, l.head = slices.Concat([]T{item}, l.items()), 0 }
+
+// filter keeps the items that are to be kept.
+func (l *list[T]) filter(keep func(*T) bool) {
+	l.all = slices.DeleteFunc(l.all[l.head:], func(item T) bool { return !keep(&item) })
+	l.head = 0
 }

@@ -19,6 +19,8 @@ type Segment struct {
 type TCP struct {
 	Segments       int
 	Bytes          int64 // payload, also of what was sent again
+	Frames         int64 // bytes of whole frames
+	CE             int   // segments that were marked by congestion
 	ResentSegments int
 	ResentBytes    int64
 	LateSegments   int
@@ -68,6 +70,10 @@ func (h *half) offset(seq uint32) int64 {
 func (h *half) push(s *Segment) (kind Kind, bytes int64, told bool) {
 	h.Segments++
 	h.Bytes += int64(s.WireLen)
+	h.Frames += int64(s.FrameLen)
+	if s.CE {
+		h.CE++
+	}
 	if s.Flags&tcpstream.RST != 0 {
 		told = !h.RST
 		h.RST = true
@@ -161,10 +167,6 @@ func (h *half) acknowledge(ack uint32) {
 		h.holes = slices.Delete(h.holes, 0, 1)
 	}
 }
-
-// whole reports that all bytes of the stream that the other end can have were
-// seen. A FIN takes a sequence number.
-func (h *half) whole() bool { return len(h.holes) == 0 && h.acked <= h.next+1 }
 
 // window takes the window that a segment offers, and reports whether it has just
 // been closed.

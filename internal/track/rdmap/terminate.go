@@ -1,6 +1,10 @@
 package rdmap
 
-import "github.com/rocecap/rocecap/internal/wire"
+import (
+	"slices"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
 
 // place is what a DDP header says of where a segment belongs.
 type place struct {
@@ -31,6 +35,12 @@ func (r *recents) add(p place) {
 	}
 	r.all[r.next] = p
 	r.next = (r.next + 1) % maxRecent
+}
+
+// newest are the last n, in memory of their own.
+func (r *recents) newest(n int) recents {
+	inOrder := slices.Concat(r.all[r.next:], r.all[:r.next])
+	return recents{all: slices.Clone(inOrder[max(0, len(inOrder)-n):])}
 }
 
 // find returns the packet with the only segment of a place, 0 when there is none

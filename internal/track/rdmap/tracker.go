@@ -16,7 +16,8 @@ type Tracker struct {
 	// May be nil.
 	Report func(c *Connection, end int, e Event)
 
-	limit    int // connections at a time, iWARP or not
+	limits   iwarp.Limits
+	held     int // bytes, beside a fixed part of each connection
 	cutter   *iwarp.Tracker
 	flows    map[key]*flow
 	recent   *flow
@@ -45,13 +46,14 @@ type flow struct {
 	first, last  int
 	began, ended int64
 	segments     int
+	held         int         // bytes, when it was weighed last
 	connection   *Connection // nil: not iWARP, as far as is known
 	idler, newer *flow
 }
 
 // NewTracker returns a tracker that has seen nothing.
 func NewTracker(l iwarp.Limits) *Tracker {
-	t := &Tracker{limit: l.Conns, cutter: iwarp.NewTracker(l), flows: make(map[key]*flow)}
+	t := &Tracker{limits: l, cutter: iwarp.NewTracker(l), flows: make(map[key]*flow)}
 	t.order.idler, t.order.newer = &t.order, &t.order
 	return t
 }
@@ -84,13 +86,9 @@ func (t *Tracker) Segment(s *Segment) {
 	f.link(&t.order)
 	f.segment(s)
 	t.take(pdus, now, true)
-	if len(t.flows) > t.limit {
-		oldest := t.order.newer
-		if oldest.connection != nil {
-			oldest.connection.Evicted = true
-			t.evicted++
-		}
-		t.close(oldest)
+	t.weigh(f)
+	if len(t.flows) > t.limits.Conns {
+		t.evict(t.order.newer)
 	}
 }
 
@@ -157,6 +155,7 @@ func (t *Tracker) close(f *flow) {
 	f.unlink()
 	delete(t.flows, f.key)
 	t.recent = nil
+	t.held -= f.held
 	if f.connection == nil {
 		return
 	}
@@ -196,6 +195,9 @@ func (f *flow) halfOf(end int) *half {
 func (f *flow) segment(s *Segment) {
 	f.last, f.ended = int(s.Number), s.Time
 	f.segments++
+	if c := f.connection; c != nil {
+		c.Last, c.Ended = f.last, f.ended
+	}
 	end := f.end(s.Src)
 	h, other := f.halfOf(end), f.halfOf(1-end)
 	over := h.FIN && other.FIN

@@ -1,6 +1,7 @@
 package rdmap
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -27,11 +28,6 @@ func (got *told) text() string {
 	return strings.Join(out, " ")
 }
 
-func terminate(quoted []byte) []byte {
-	b := []byte{0x01, 0x00, 0xC0, 0, 0, 40} // RDMAP, Remote Protection Error, Invalid STag; M and D
-	return untagged(last, 7, 0, 2, 1, 0, append(b, quoted...))
-}
-
 // Each talk does one thing; what is told of it is all that is told.
 func TestWhatIsWrongIsTold(t *testing.T) {
 	for _, test := range []struct {
@@ -42,106 +38,60 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 		{"nothing", func(x *talk) {
 			x.say(0, send(last, 1, 0, 10))
 			x.say(1, read(1, 7, 1000, 300, 9))
-			x.say(0, answer(more, 7, 1000, 200))
-			x.say(0, answer(last, 7, 1200, 100))
-			x.say(0, send(more, 2, 0, 100))
-			x.say(0, send(last, 2, 100, 1))
+			x.say(0, answer(more, 7, 1000, 200), answer(last, 7, 1200, 100), send(more, 2, 0, 100), send(last, 2, 100, 1))
 			x.say(1, write(more, 8, 50, 100))
 			x.say(1, send(last, 1, 0, 4)) // a SEND within a WRITE is another queue
 			x.say(1, write(last, 8, 150, 100))
 		}, ""},
 		{"MSN begins with 2", func(x *talk) { x.say(0, send(last, 2, 0, 10)) }, "MsnOrder@5"},
-		{"MSN skips one and goes on", func(x *talk) {
-			x.say(0, send(last, 1, 0, 10))
-			x.say(0, send(last, 3, 0, 10))
-			x.say(0, send(last, 4, 0, 10))
-		}, "MsnOrder@6"},
-		{"MSN of the READ queue", func(x *talk) {
-			x.say(0, send(last, 1, 0, 10))
-			x.say(0, read(2, 7, 0, 10, 9))
-		}, "MsnOrder@6"},
+		{"MSN skips one and goes on", func(x *talk) { x.say(0, send(last, 1, 0, 10), send(last, 3, 0, 10), send(last, 4, 0, 10)) }, "MsnOrder@6"},
+		{"MSN of the READ queue", func(x *talk) { x.say(0, send(last, 1, 0, 10), read(2, 7, 0, 10, 9)) }, "MsnOrder@6"},
 		{"MO does not begin with 0", func(x *talk) { x.say(0, send(last, 1, 4, 10)) }, "MoOrder@5"},
-		{"MO skips", func(x *talk) {
-			x.say(0, send(more, 1, 0, 10))
-			x.say(0, send(last, 1, 20, 10))
-		}, "MoOrder@6"},
-		{"no last flag", func(x *talk) {
-			x.say(0, send(more, 1, 0, 10))
-			x.say(0, send(last, 2, 0, 10))
-		}, "LastFlag@6"},
-		{"last flag too early", func(x *talk) {
-			x.say(0, send(last, 1, 0, 10))
-			x.say(0, send(last, 1, 10, 10))
-		}, "LastFlag@6"},
-		{"opcode changes", func(x *talk) {
-			x.say(0, send(more, 1, 0, 10))
-			x.say(0, untagged(last, 5, 0, 0, 1, 10, nil))
-		}, "OpcodeMixed@6"},
-		{"WRITE jumps", func(x *talk) {
-			x.say(0, write(more, 7, 0, 10))
-			x.say(0, write(last, 7, 20, 10))
-		}, "TaggedOrder@6"},
-		{"WRITE to two STags", func(x *talk) {
-			x.say(0, write(more, 7, 0, 10))
-			x.say(0, write(last, 8, 10, 10))
-		}, "TaggedOrder@6"},
-		{"two WRITEs", func(x *talk) {
-			x.say(0, write(last, 7, 0, 10))
-			x.say(0, write(last, 8, 20, 10))
-		}, ""},
+		{"MO skips", func(x *talk) { x.say(0, send(more, 1, 0, 10), send(last, 1, 20, 10)) }, "MoOrder@6"},
+		{"no last flag", func(x *talk) { x.say(0, send(more, 1, 0, 10), send(last, 2, 0, 10)) }, "LastFlag@6"},
+		{"last flag too early", func(x *talk) { x.say(0, send(last, 1, 0, 10), send(last, 1, 10, 10)) }, "LastFlag@6"},
+		{"opcode changes", func(x *talk) { x.say(0, send(more, 1, 0, 10), untagged(last, 5, 0, 0, 1, 10, nil)) }, "OpcodeMixed@6"},
+		{"WRITE jumps", func(x *talk) { x.say(0, write(more, 7, 0, 10), write(last, 7, 20, 10)) }, "TaggedOrder@6"},
+		{"WRITE to two STags", func(x *talk) { x.say(0, write(more, 7, 0, 10), write(last, 8, 10, 10)) }, "TaggedOrder@6"},
+		{"two WRITEs", func(x *talk) { x.say(0, write(last, 7, 0, 10), write(last, 8, 20, 10)) }, ""},
 		{"READ response to another STag", func(x *talk) {
 			x.say(0, read(1, 7, 0, 10, 9))
 			x.say(1, answer(last, 6, 0, 10))
 		}, "~ReadSink@6<5"},
 		{"READ response jumps", func(x *talk) {
 			x.say(0, read(1, 7, 0, 20, 9))
-			x.say(1, answer(more, 7, 0, 10))
-			x.say(1, answer(last, 7, 12, 10))
+			x.say(1, answer(more, 7, 0, 10), answer(last, 7, 12, 10))
 		}, "~ReadSink@7<5"},
 		{"READ response too long", func(x *talk) {
 			x.say(0, read(1, 7, 0, 10, 9))
-			x.say(1, answer(more, 7, 0, 10))
-			x.say(1, answer(more, 7, 10, 1))
-			x.say(1, answer(last, 7, 11, 1))
+			x.say(1, answer(more, 7, 0, 10), answer(more, 7, 10, 1), answer(last, 7, 11, 1))
 		}, "~ReadBounds@7<5"},
 		{"READ response too short", func(x *talk) {
 			x.say(0, read(1, 7, 0, 10, 9))
 			x.say(1, answer(last, 7, 0, 9))
 		}, "~ReadShort@6<5"},
 		{"READ responses in another order", func(x *talk) {
-			x.say(0, read(1, 7, 0, 10, 9))
-			x.say(0, read(2, 7, 10, 10, 9))
-			x.say(1, answer(last, 7, 10, 10))
-			x.say(1, answer(last, 7, 0, 10))
+			x.say(0, read(1, 7, 0, 10, 9), read(2, 7, 10, 10, 9))
+			x.say(1, answer(last, 7, 10, 10), answer(last, 7, 0, 10))
 		}, "~ReadOrder@7<6"},
 		{"READ response without last flag", func(x *talk) {
-			x.say(0, read(1, 7, 0, 10, 9))
-			x.say(0, read(2, 7, 0, 10, 9))
-			x.say(1, answer(more, 7, 0, 10))
-			x.say(1, answer(last, 7, 0, 10))
+			x.say(0, read(1, 7, 0, 10, 9), read(2, 7, 0, 10, 9))
+			x.say(1, answer(more, 7, 0, 10), answer(last, 7, 0, 10))
 		}, "~LastFlag@8"},
 		{"READ of nothing", func(x *talk) {
 			x.say(0, read(1, 0, 0, 0, 0))
 			x.say(1, answer(last, 0, 0, 0))
 		}, ""},
 		{"READ response to nothing", func(x *talk) { x.say(1, answer(last, 7, 0, 10)) }, "~ResponseUnasked@5"},
-		{"atomic response to nothing", func(x *talk) {
-			x.say(1, untagged(last, 11, 0, 3, 1, 0, make([]byte, 12)))
-		}, "~ResponseUnasked@5"},
+		{"atomic response to nothing", func(x *talk) { x.say(1, untagged(last, 11, 0, 3, 1, 0, make([]byte, 12))) }, "~ResponseUnasked@5"},
 		{"atomic", func(x *talk) {
 			x.say(0, untagged(last, 10, 0, 1, 1, 0, make([]byte, 52)))
 			x.say(1, untagged(last, 11, 0, 3, 1, 0, make([]byte, 12)))
 		}, ""},
-		{"WRITE behind the invalidation", func(x *talk) {
-			x.say(0, untagged(last, 4, 0x77, 0, 1, 0, nil))
-			x.say(0, write(last, 0x77, 0, 10))
-		}, "InvalidSTag@6<5"},
-		{"READ behind the invalidation", func(x *talk) {
-			x.say(0, untagged(last, 4, 0x77, 0, 1, 0, nil))
-			x.say(0, read(1, 7, 0, 10, 0x77))
-		}, "InvalidSTag@6<5"},
+		{"WRITE behind the invalidation", func(x *talk) { x.say(0, invalidate(0x77, 1), write(last, 0x77, 0, 10)) }, "InvalidSTag@6<5"},
+		{"READ behind the invalidation", func(x *talk) { x.say(0, invalidate(0x77, 1), read(1, 7, 0, 10, 0x77)) }, "InvalidSTag@6<5"},
 		{"WRITE when the STag may be valid again", func(x *talk) {
-			x.say(0, untagged(last, 4, 0x77, 0, 1, 0, nil))
+			x.say(0, invalidate(0x77, 1))
 			x.say(1, send(last, 1, 0, 10))
 			x.say(0, write(last, 0x77, 0, 10))
 		}, ""},
@@ -153,26 +103,21 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 		}, "~Terminated@7<6"},
 		{"Terminate for one of two equal ones", func(x *talk) {
 			bad := write(last, 8, 0, 10)
-			x.say(0, bad)
-			x.say(0, bad)
+			x.say(0, bad, bad)
 			x.say(1, terminate(bad[:14]))
 		}, "~Terminated@7"},
 		{"Terminate for a SEND, and on", func(x *talk) {
 			bad := send(last, 1, 0, 100)
 			x.say(0, bad)
-			x.say(1, terminate(bad[:18]))
-			x.say(1, send(last, 1, 0, 10))
+			x.say(1, terminate(bad[:18]), send(last, 1, 0, 10))
 		}, "~Terminated@6<5 ~AfterTerminate@7<6"},
 		{"wrong CRC, and what follows is not judged", func(x *talk) {
 			b := frame(send(last, 1, 0, 10))
 			b[len(b)-1] ^= 1
 			x.segment(0, tcpstream.ACK, b)
-			x.say(0, send(last, 5, 0, 10))
-			x.say(0, send(last, 7, 0, 10))
+			x.say(0, send(last, 5, 0, 10), send(last, 7, 0, 10))
 		}, "BadCRC@5 MsnOrder@7"},
-		{"queue that is not the opcode's", func(x *talk) {
-			x.say(0, untagged(last, 3, 0, 1, 1, 0, nil))
-		}, "BadHeader@5"},
+		{"queue that is not the opcode's", func(x *talk) { x.say(0, untagged(last, 3, 0, 1, 1, 0, nil)) }, "BadHeader@5"},
 		{"reserved bits", func(x *talk) {
 			b := send(last, 1, 0, 10)
 			b[0] |= 0x10
@@ -205,8 +150,7 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 			x.segment(1, tcpstream.RST|tcpstream.ACK, nil)
 		}, ""},
 	} {
-		x := newTalk()
-		x.connect()
+		x := connected()
 		test.make(x)
 		if got := track(x.all).text(); got != test.want {
 			t.Errorf("%s: told %q, want %q", test.name, got, test.want)
@@ -219,8 +163,7 @@ func TestReadsBeyondTheAgreedDepth(t *testing.T) {
 		ird  uint16
 		want string
 	}{{2, "ReadDepth@7"}, {3, ""}, {0x3FFF, ""}} {
-		x := newTalk()
-		x.connect(depths(9, 9), depths(test.ird, 9))
+		x := connected(depths(9, 9), depths(test.ird, 9))
 		for i := range uint32(3) {
 			x.say(0, read(i+1, 7, uint64(i)*10, 10, 9))
 		}
@@ -246,8 +189,7 @@ func TestStartFramesAreJudged(t *testing.T) {
 }
 
 func TestMessagesAreCountedAndTimed(t *testing.T) {
-	x := newTalk()
-	x.connect()
+	x := connected()
 	x.say(0, send(more, 1, 0, 100))                          // 5 ms
 	x.say(0, send(last, 1, 100, 20))                         // 6
 	x.say(1, read(1, 7, 0, 300, 9))                          // 7, acknowledges the SEND
@@ -293,8 +235,7 @@ func TestMessagesAreCountedAndTimed(t *testing.T) {
 // Without a segment of the capture nothing may be told that it explains.
 func TestWhatTheCaptureMissesIsNotJudged(t *testing.T) {
 	full := func() *talk {
-		x := newTalk()
-		x.connect()
+		x := connected()
 		for i := range uint32(8) {
 			x.say(0, read(i+1, 7+i%2, uint64(i)*100, 300, 9))
 			x.say(1, answer(more, 7+i%2, uint64(i)*100, 200))
@@ -311,33 +252,19 @@ func TestWhatTheCaptureMissesIsNotJudged(t *testing.T) {
 	if text := track(full().all).text(); text != "" {
 		t.Fatalf("told %q", text)
 	}
-	allowed := []Kind{Gap, Unframed}
 	for first := range full().all {
 		for n := range 3 {
 			x := full()
 			x.all = slices.Delete(x.all, first, min(first+n+1, len(x.all)))
-			for _, e := range track(x.all).events {
-				if !slices.Contains(allowed, e.Kind) {
-					t.Errorf("without %d segments from %d on: %v in packet %d", n+1, first+1, e.Kind, e.Packet)
-				}
-			}
+			track(x.all).only(t, fmt.Sprintf("without %d segments from %d on", n+1, first+1), Gap, Unframed)
 		}
 		x := full()
-		for _, e := range track(x.all[first:]).events {
-			if !slices.Contains(allowed, e.Kind) {
-				t.Errorf("from segment %d on: %v in packet %d", first+1, e.Kind, e.Packet)
-			}
-		}
+		track(x.all[first:]).only(t, fmt.Sprintf("from segment %d on", first+1), Gap, Unframed)
 		cut := &x.all[first]
-		for n := range cut.Payload {
-			payload := cut.Payload
+		payload := cut.Payload
+		for n := range payload {
 			cut.Payload = payload[:n]
-			for _, e := range track(x.all).events {
-				if !slices.Contains(allowed, e.Kind) {
-					t.Errorf("segment %d cut at %d: %v in packet %d", first+1, n, e.Kind, e.Packet)
-				}
-			}
-			cut.Payload = payload
+			track(x.all).only(t, fmt.Sprintf("segment %d cut at %d", first+1, n), Gap, Unframed)
 		}
 	}
 }
@@ -347,8 +274,7 @@ func TestWhatTheCaptureMissesIsNotJudged(t *testing.T) {
 func TestReorderedSegmentsAreTheSameMessages(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		x := newTalk()
-		x.connect()
+		x := connected()
 		for i := range uint32(20) {
 			x.say(0, read(i+1, 7, uint64(i)*100, 300, 9))
 			x.say(1, answer(more, 7, uint64(i)*100, 200))
@@ -367,11 +293,7 @@ func TestReorderedSegmentsAreTheSameMessages(t *testing.T) {
 			x.all[i].Number, x.all[i].Time = uint64(i+1), int64(i+1)
 		}
 		got := track(x.all)
-		for _, e := range got.events {
-			if e.Kind != Resent && e.Kind != Late && e.Kind != Gap {
-				t.Errorf("seed %d: %v in packet %d", seed, e.Kind, e.Packet)
-			}
-		}
+		got.only(t, fmt.Sprintf("seed %d", seed), Resent, Late, Gap)
 		c := got.one(t)
 		if s := c.Ends[0].Operations[Send]; s.Messages != 20 && c.Ends[0].Missing == 0 {
 			t.Errorf("seed %d: %+v", seed, s)
@@ -380,8 +302,7 @@ func TestReorderedSegmentsAreTheSameMessages(t *testing.T) {
 }
 
 func TestPortsAreUsedAgain(t *testing.T) {
-	x := newTalk()
-	x.connect()
+	x := connected()
 	x.say(0, send(last, 1, 0, 10))
 	x.seq = [2]uint32{77, 88}
 	x.connect()
@@ -412,9 +333,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		x.ports[0] = netip.AddrPortFrom(x.ports[0].Addr(), uint16(1000+i))
 		x.connect()
 		x.say(0, send(last, 1, 0, 10))
-		for j := range x.all {
-			tr.Segment(&x.all[j])
-		}
+		follow(tr, x.all)
 		if len(tr.flows) > limits.Conns {
 			t.Fatalf("%d flows", len(tr.flows))
 		}
@@ -439,18 +358,15 @@ func TestOtherTCPIsNoConnection(t *testing.T) {
 
 // What is outstanding is bounded.
 func TestOutstandingThingsAreBounded(t *testing.T) {
-	x := newTalk()
-	x.connect()
+	x := connected()
 	for i := range uint32(maxReads + 500) {
 		x.say(0, read(i+1, 7, 0, 10, i))
 	}
 	for i := range uint32(maxInvalid + 500) {
-		x.say(0, untagged(last, 4, i, 0, i+1, 0, nil))
+		x.say(0, invalidate(i, i+1))
 	}
 	tr := NewTracker(iwarp.DefaultLimits())
-	for i := range x.all {
-		tr.Segment(&x.all[i])
-	}
+	follow(tr, x.all)
 	e := &tr.recent.connection.Ends[0]
 	s := &e.stream
 	if len(s.reads.items()) != maxReads || cap(s.reads.all) > 4*maxReads || len(s.invalid) != maxInvalid ||
@@ -461,12 +377,9 @@ func TestOutstandingThingsAreBounded(t *testing.T) {
 
 // The steady path does not allocate.
 func TestSegmentsDoNotAllocate(t *testing.T) {
-	x := newTalk()
-	x.connect()
+	x := connected()
 	tr := NewTracker(iwarp.DefaultLimits())
-	for i := range x.all {
-		tr.Segment(&x.all[i])
-	}
+	follow(tr, x.all)
 	msn := uint32(0)
 	round := func() {
 		x.all = x.all[:4]
@@ -507,8 +420,7 @@ func TestSegmentsDoNotAllocate(t *testing.T) {
 func TestHostilePDUs(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		x := newTalk()
-		x.connect(depths(uint16(r.Uint32()), 3), depths(2, uint16(r.Uint32())))
+		x := connected(depths(uint16(r.Uint32()), 3), depths(2, uint16(r.Uint32())))
 		for range 2000 {
 			op := byte(r.IntN(16))
 			var b []byte
@@ -540,14 +452,7 @@ func TestHostilePDUs(t *testing.T) {
 				s.Window = 0
 			}
 		}
-		got := track(x.all)
-		for _, c := range got.connections {
-			for i := range c.Ends {
-				if e := &c.Ends[i]; len(e.Regions) > maxRegions || len(e.Tallies) > int(Kinds) || e.Unfinished < 0 || e.Missing < 0 {
-					t.Fatalf("seed %d: %+v", seed, e)
-				}
-			}
-		}
+		track(x.all).bounded(t)
 	}
 }
 
@@ -571,22 +476,15 @@ func swapped(x *talk, a, b int) {
 // A segment that acknowledges what the capture has not shown yet was sent by an
 // end that knows more than the capture.
 func TestTheDirectionsOfACaptureMayBeOutOfOrder(t *testing.T) {
-	x := newTalk()
-	x.connect()
-	x.say(0, untagged(last, 4, 0x77, 0, 1, 0, nil))
+	x := connected()
+	x.say(0, invalidate(0x77, 1))
 	swapped(x, x.say(1, send(last, 1, 0, 10)), x.say(0, write(last, 0x77, 0, 10)))
-	if text := track(x.all).text(); text != "" {
-		t.Errorf("invalidation: told %q", text)
-	}
-	x = newTalk()
-	x.connect(depths(1, 1), depths(1, 1))
+	track(x.all).only(t, "invalidation")
+	x = connected(depths(1, 1), depths(1, 1))
 	x.say(0, read(1, 7, 0, 10, 9))
 	swapped(x, x.say(1, answer(last, 7, 0, 10)), x.say(0, read(2, 7, 0, 10, 9)))
-	if text := track(x.all).text(); text != "" {
-		t.Errorf("depth: told %q", text)
-	}
-	x = newTalk()
-	x.connect()
+	track(x.all).only(t, "depth")
+	x = connected()
 	swapped(x, x.say(0, send(last, 1, 0, 10)), x.ack(1))
 	x.ack(1)
 	if o := track(x.all).one(t).Ends[0].Operations[Send]; o.Messages != 1 || o.Latency != nil {
@@ -598,8 +496,7 @@ func TestTheDirectionsOfACaptureMayBeOutOfOrder(t *testing.T) {
 // captured. Behind a second without responses there can be none of those left.
 func TestNoTimeIsTakenFromAGuess(t *testing.T) {
 	for _, quiet := range []time.Duration{0, 2 * time.Second} {
-		x := newTalk()
-		x.connect()
+		x := connected()
 		x.say(0, read(1, 7, 0, 10, 9))
 		x.say(1, answer(last, 7, 0, 10))
 		begin := x.say(0, read(2, 7, 0, 10, 9))
@@ -619,8 +516,7 @@ func TestNoTimeIsTakenFromAGuess(t *testing.T) {
 }
 
 func TestKeepAlivesAreNotSentAgain(t *testing.T) {
-	x := newTalk()
-	x.connect()
+	x := connected()
 	x.say(0, send(last, 1, 0, 10))
 	x.ack(1)
 	for n := range 2 {
@@ -628,15 +524,12 @@ func TestKeepAlivesAreNotSentAgain(t *testing.T) {
 		x.segment(0, tcpstream.ACK, make([]byte, n))
 		x.seq[0] += uint32(1 - n)
 	}
-	if text := track(x.all).text(); text != "" {
-		t.Errorf("told %q", text)
-	}
+	track(x.all).only(t, "keep-alives")
 }
 
 // A closed window is measured until it opens, or the connection ends.
 func TestClosedWindowsAreMeasured(t *testing.T) {
-	x := newTalk()
-	x.connect()
+	x := connected()
 	for _, window := range []uint16{0, 0, 9, 0, 9, 0} {
 		x.all[x.ack(0)-1].Window = window
 	}
@@ -651,10 +544,9 @@ func TestClosedWindowsAreMeasured(t *testing.T) {
 func FuzzTracker(f *testing.F) {
 	f.Add([]byte{0x12, 0, 0, 1}, []byte("MPA ID Req Frame\x40\x01\x00\x00"), frame(send(last, 1, 0, 10)))
 	f.Add([]byte{0x10, 1, 3, 0, 0x11, 0, 2, 0}, frame(read(1, 7, 0, 10, 9)), frame(answer(last, 7, 0, 10)))
-	f.Add([]byte{0x10, 1, 0, 0, 0x14, 1, 9, 0}, frame(terminate(send(last, 1, 0, 0)[:18])), frame(untagged(last, 4, 7, 0, 1, 0, nil)))
+	f.Add([]byte{0x10, 1, 0, 0, 0x14, 1, 9, 0}, frame(terminate(send(last, 1, 0, 0)[:18])), frame(invalidate(7, 1)))
 	f.Fuzz(func(t *testing.T, script, a, b []byte) {
-		x := newTalk()
-		x.connect()
+		x := connected()
 		for i := 0; i+4 <= len(script) && i < 400; i += 4 {
 			payload := a
 			if script[i+1]&1 != 0 {
@@ -668,14 +560,6 @@ func FuzzTracker(f *testing.F) {
 			s.Window = uint16(script[i+2] & 1)
 			s.Payload = s.Payload[:len(s.Payload)*int(255-script[i+3]>>6)/255]
 		}
-		got := track(x.all)
-		for _, c := range got.connections {
-			for i := range c.Ends {
-				e := &c.Ends[i]
-				if len(e.Regions) > maxRegions || e.Unfinished < 0 || e.TCP.ResentBytes < 0 || e.TCP.Closed < 0 || e.Missing < 0 {
-					t.Fatalf("%+v", e)
-				}
-			}
-		}
+		track(x.all).bounded(t)
 	})
 }

@@ -146,6 +146,7 @@ func (h *half) next() (Chunk, bool) {
 			return h.deliver(p)
 		}
 	}
+	h.stored = nil // however many there were
 	h.skip, h.unheard = false, 0
 	return Chunk{}, false
 }

@@ -79,5 +79,9 @@ func (b *Budget) Take(n int) { b.used += n }
 // Used returns how many bytes are in use.
 func (b *Budget) Used() int { return b.used }
 
+// Scarce reports that more than half of the total is in use: who needs memory no
+// more should not keep it for later.
+func (b *Budget) Scarce() bool { return b.used > b.limits.Total/2 }
+
 // Full reports that more than the total is in use.
 func (b *Budget) Full() bool { return b.used > b.limits.Total }
