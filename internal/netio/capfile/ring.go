@@ -3,6 +3,7 @@ package capfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,21 @@ func NewRing(name string, rotation Rotation) (*Ring, error) {
 		return nil, errors.New("the standard output cannot be several files")
 	}
 	return &Ring{name: name, rotation: rotation}, nil
+}
+
+// Open creates the first file before there is a packet, so that what is wrong with
+// its name is told at once. Where files are numbered, which have the time of a packet
+// in their names, it looks for their folder. It comes behind AddInterface.
+func (r *Ring) Open() error {
+	if !r.rotation.rotates() {
+		return r.begin(time.Now().UnixNano())
+	}
+	dir := filepath.Dir(r.name)
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no folder", dir)
+	}
+	return err
 }
 
 // Files are those that there are, the oldest first.
@@ -108,19 +124,21 @@ func (r *Ring) begin(now int64) error {
 	if keep := r.rotation.Files; keep > 0 && len(r.files) > keep {
 		oldest := r.files[0]
 		r.files = r.files[1:]
-		return os.Remove(oldest)
+		if err := os.Remove(oldest); !errors.Is(err, fs.ErrNotExist) { // somebody may have moved it away
+			return err
+		}
 	}
 	return nil
 }
 
-// numbered puts a number and a time before the extensions of a name.
+// numbered puts a number and a time before the extension of a name, of which that of
+// a compression is a part.
 func numbered(name string, number int, at time.Time) string {
-	dir, base := filepath.Split(name)
-	stem, ext, _ := strings.Cut(base, ".")
-	if ext != "" {
-		ext = "." + ext
+	ext := filepath.Ext(name)
+	if low := strings.ToLower(ext); low == ".gz" || low == ".zst" {
+		ext = filepath.Ext(strings.TrimSuffix(name, ext)) + ext
 	}
-	return fmt.Sprintf("%s%s_%05d_%s%s", dir, stem, number, at.Format("20060102150405"), ext)
+	return fmt.Sprintf("%s_%05d_%s%s", strings.TrimSuffix(name, ext), number, at.Format("20060102150405"), ext)
 }
 
 // finish completes the file.

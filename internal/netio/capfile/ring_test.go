@@ -121,3 +121,83 @@ func TestRingRefusesTheStandardOutput(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRingSaysAtOnceWhatIsWrongWithItsName opens files that cannot be, before there is
+// a packet.
+func TestRingSaysAtOnceWhatIsWrongWithItsName(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name     string
+		rotation Rotation
+		wrong    bool
+	}{
+		{filepath.Join(dir, "x.pcapng"), Rotation{}, false},
+		{filepath.Join(dir, "y.pcapng"), Rotation{Packets: 3}, false},
+		{filepath.Join(dir, "none", "x.pcapng"), Rotation{}, true},
+		{filepath.Join(dir, "none", "x.pcapng"), Rotation{Packets: 3}, true},
+		{filepath.Join(file, "x.pcapng"), Rotation{Packets: 3}, true},
+		{dir, Rotation{}, true},
+	} {
+		ring, err := NewRing(test.name, test.rotation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ring.AddInterface(Interface{Name: "eth0", Link: 1, FCSLen: -1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := ring.Open(); (err != nil) != test.wrong {
+			t.Errorf("%s, %+v: %v", test.name, test.rotation, err)
+		}
+		if !test.wrong {
+			if err := ring.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestRingGoesOnWhenItsOldestFileWasMoved takes away a file that the ring would remove.
+func TestRingGoesOnWhenItsOldestFileWasMoved(t *testing.T) {
+	ring, err := NewRing(filepath.Join(t.TempDir(), "x.pcapng"), Rotation{Packets: 1, Files: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ring.AddInterface(Interface{Name: "eth0", Link: 1, FCSLen: -1}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		rec := Record{Data: make([]byte, 64), WireLen: 64, Time: int64(i+1) * int64(time.Second), HasTime: true, Link: 1, FCSLen: -1}
+		if err := ring.Write(&rec); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			if err := os.Remove(ring.Files()[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := ring.Close(); err != nil || len(ring.Files()) != 2 {
+		t.Errorf("%v, %v", ring.Files(), err)
+	}
+}
+
+func TestTheNumberOfAFileIsBeforeItsExtension(t *testing.T) {
+	at := time.Date(2026, 11, 30, 10, 20, 30, 0, time.UTC)
+	for name, want := range map[string]string{
+		"x.pcapng":                    "x_00007_20261130102030.pcapng",
+		"x.pcapng.zst":                "x_00007_20261130102030.pcapng.zst",
+		"x.pcap.GZ":                   "x_00007_20261130102030.pcap.GZ",
+		"x":                           "x_00007_20261130102030",
+		"a.b/x":                       "a.b/x_00007_20261130102030",
+		"host.example.org.pcapng":     "host.example.org_00007_20261130102030.pcapng",
+		"/tmp/a.d/2026.11.30.pcap.gz": "/tmp/a.d/2026.11.30_00007_20261130102030.pcap.gz",
+	} {
+		if got := numbered(name, 7, at); got != want {
+			t.Errorf("%s becomes %s, want %s", name, got, want)
+		}
+	}
+}

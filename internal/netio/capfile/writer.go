@@ -70,7 +70,9 @@ func Create(name string, first Interface) (Writer, error) {
 	out := &output{}
 	var file io.Writer = os.Stdout
 	if name != "-" {
-		f, err := os.Create(name)
+		// Not os.Create: who holds both ends of a named pipe is not told that nobody
+		// reads from it any more.
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 		if err != nil {
 			return nil, err
 		}

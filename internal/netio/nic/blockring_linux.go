@@ -21,11 +21,12 @@ type blockRing struct {
 
 const (
 	// A block has more room than the longest frame that segmentation offload passes
-	// on. The larger it is the less often readers wake, which costs Go's scheduler
-	// more than a thousand small frames do; there are blocksWanted of them, if they
-	// can be so small.
-	minBlock, maxBlock = 1 << 20, 4 << 20
-	blocksWanted       = 16
+	// on. The larger it is the less often readers wake, each time of which costs as
+	// much as ten thousand small frames: Go's scheduler looks every 20 us at whoever
+	// works, until that was long enough. There are blocksWanted of them, if they can
+	// be so small.
+	minBlock, maxBlock = 1 << 20, 16 << 20
+	blocksWanted       = 8
 	// minBlocks lets the kernel fill one block while others are read.
 	minBlocks = 2
 	// blockHeaderAt is where the block's header lies, behind version and offset.

@@ -54,14 +54,13 @@ type CaptureOptions struct {
 }
 
 const (
-	// DefaultCaptureBytes is the size of a capture's ring. A block takes a sixteenth
-	// of it, however few frames it has when its time is over: a reader may stay
-	// away for a second and a half when little comes.
-	DefaultCaptureBytes = 64 << 20
+	// DefaultCaptureBytes is the size of a capture's ring. A block takes an eighth of
+	// it, however few frames it has when its time is over: a reader may stay away for
+	// a second and a half when little comes.
+	DefaultCaptureBytes = 128 << 20
 	// DefaultBlockTimeout is the BlockTimeout when none is asked for. A shorter one
-	// wakes readers more often, and each time costs Go's scheduler a handful of
-	// system calls.
-	DefaultBlockTimeout = 100 * time.Millisecond
+	// wakes readers more often.
+	DefaultBlockTimeout = 250 * time.Millisecond
 )
 
 // CaptureStats counts since a Capture was opened.
@@ -69,4 +68,10 @@ type CaptureStats struct {
 	Received uint64 // frames that passed the filter and went into a ring
 	Dropped  uint64 // frames that passed the filter and found the ring full
 	Freezes  uint64 // how often a ring became full
+
+	// What the interface itself counted, of all that came to it, whether it passes
+	// the filter or not; Told is false when the kernel does not tell.
+	Told             bool
+	InterfaceCame    uint64 // frames that it received
+	InterfaceDropped uint64 // and those that it lost before they came to the capture
 }

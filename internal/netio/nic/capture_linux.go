@@ -19,6 +19,7 @@ type Capture struct {
 	clock   Clock
 	timeout time.Duration
 	readers []*CaptureReader
+	own     *counters // nil when the kernel has none
 	stopped atomic.Bool
 }
 
@@ -80,6 +81,8 @@ func (c *Capture) open(o CaptureOptions) error {
 	if o.SnapLen > 0 {
 		filter = shortened(filter, o.SnapLen)
 	}
+	// Kernels before 4.7 do not know the question; the capture does without.
+	c.own, _ = newCounters(c.iface.Index)
 	for _, r := range c.readers {
 		if err := attach(r.fd, filter); err != nil {
 			return err
@@ -157,6 +160,10 @@ func (c *Capture) Stats() (CaptureStats, error) {
 		c.gate.leave()
 	}
 	var s CaptureStats
+	if c.own != nil {
+		n := c.own.told()
+		s.Told, s.InterfaceCame, s.InterfaceDropped = true, n.received, n.dropped
+	}
 	for _, r := range c.readers {
 		s.Received += r.received.Load()
 		s.Dropped += r.dropped.Load()
@@ -166,6 +173,9 @@ func (c *Capture) Stats() (CaptureStats, error) {
 }
 
 func (c *Capture) count() error {
+	if c.own != nil {
+		c.own.look()
+	}
 	for _, r := range c.readers {
 		if err := r.count(); err != nil {
 			return err
@@ -191,9 +201,12 @@ func (c *Capture) Close() error {
 
 // free closes the sockets and frees the rings.
 func (c *Capture) free() error {
-	fds := make([]int, len(c.readers))
-	for i, r := range c.readers {
-		fds[i] = r.fd
+	var fds []int
+	for _, r := range c.readers {
+		fds = append(fds, r.fd)
+	}
+	if c.own != nil {
+		fds = append(fds, c.own.fd)
 	}
 	if err := c.gate.close(fds); err != nil {
 		return err

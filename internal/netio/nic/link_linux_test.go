@@ -153,37 +153,6 @@ func TestFramesArriveUnchanged(t *testing.T) {
 	}
 }
 
-func TestVLANTagsAreBackInPlace(t *testing.T) {
-	const vlan, service = 0x8100, 0x88a8
-	plain := testFrame(200, 1)
-	frames := [][]byte{
-		tagged(plain, vlan),
-		tagged(plain, service),
-		tagged(plain, service, vlan),
-		tagged(plain, vlan, vlan),
-		tagged(testFrame(1514, 2), vlan), // the MTU, and the tag on top
-		tagged(testFrame(16, 3), vlan),   // the shortest that kernels do not drop
-	}
-	left, right := orderedCable(t, nic.Options{}, nic.Options{})
-	send(t, left, frames...)
-	for i, f := range receive(t, right, len(frames)) {
-		if diff := cmp.Diff(frames[i], f.Data); diff != "" || f.WireLen != len(frames[i]) {
-			t.Errorf("frame %d, length on the wire %d: (-sent +received)\n%s", i, f.WireLen, diff)
-		}
-	}
-}
-
-func TestSnapLenCutsAndTellsTheLength(t *testing.T) {
-	left, right := cable(t, nic.Options{}, nic.Options{SnapLen: 60})
-	frames := [][]byte{testFrame(1000, 1), tagged(testFrame(1000, 2), 0x8100), testFrame(60, 3)}
-	send(t, left, frames...)
-	for i, f := range receive(t, right, len(frames)) {
-		if diff := cmp.Diff(frames[i][:60], f.Data); diff != "" || f.WireLen != len(frames[i]) {
-			t.Errorf("frame %d, length on the wire %d: (-want +received)\n%s", i, f.WireLen, diff)
-		}
-	}
-}
-
 // Frames longer than a slot of the ring come about by segmentation offload, or
 // when the MTU grows.
 func TestFramesLongerThanASlotAreWhole(t *testing.T) {
@@ -623,31 +592,6 @@ func TestInterfaceIsRemoved(t *testing.T) {
 		if !errors.Is(err, nic.ErrDown) {
 			t.Errorf("Receive: %v", err)
 		}
-	}
-}
-
-func TestOpenSaysWhatIsWrong(t *testing.T) {
-	n := nettest.New(t)
-	n.IP(t, "tuntap add mode tun name tun0")
-	n.IP(t, "link set tun0 up")
-	for _, c := range []struct {
-		name    string
-		options nic.Options
-		want    error
-		text    string
-	}{
-		{"unknown", nic.Options{Interface: "no0"}, nic.ErrUnknownInterface, "interface no0: there is no such interface"},
-		{"not Ethernet", nic.Options{Interface: "tun0"}, nic.ErrNotEthernet, "interface tun0: is not an Ethernet interface"},
-		{"negative", nic.Options{Interface: "lo", SnapLen: -1}, nil, "negative"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			n.Do(t, func() {
-				link, err := nic.Open(c.options)
-				if link != nil || err == nil || !strings.Contains(err.Error(), c.text) || (c.want != nil && !errors.Is(err, c.want)) {
-					t.Errorf("%v, want %q", err, c.text)
-				}
-			})
-		})
 	}
 }
 
