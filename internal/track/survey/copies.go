@@ -17,7 +17,9 @@ import (
 //     a packet that is sent, so that the same one is the same packet.
 //   - A router has taken one off the time to live, or the hop limit.
 //   - Nothing is sent again without an answer in less than the shortest local ACK
-//     timeout (IBTA vol. 1, C9-140).
+//     timeout (IBTA vol. 1, C9-140). The first packet to a place has nothing that tells
+//     whether its sender numbers its packets: it is the same one when it comes in less
+//     than the timeouts that are in use.
 //
 // A packet that the network has made two of is none that was sent twice either.
 
@@ -26,6 +28,9 @@ const (
 	copyTime = int64(10 * time.Millisecond)
 	// shortestTimeout is 4.096 us times two.
 	shortestTimeout = 2 * 4096
+	// usualTimeout is below the timeouts that are in use, which begin at 4.096 us times
+	// two to the power of 8.
+	usualTimeout = int64(500 * time.Microsecond)
 
 	rememberedPackets = 1 << 13
 	bucket            = 4 // of them can be in one place
@@ -115,7 +120,7 @@ func (c *copies) twice(s *sight, number int, now int64) bool {
 	if known {
 		apart := max(now-before.time, before.time-now)
 		numbered := s.id != 0 && s.numbered(of, way)
-		if c.timed && apart <= copyTime && (numbered || s.hops != before.hops() || c.silent(s, before, apart)) {
+		if c.timed && apart <= copyTime && (numbered || s.hops != before.hops() || c.silent(s, before) && apart < s.leastTimeout(of, way)) {
 			return true
 		}
 	}
@@ -153,10 +158,18 @@ func (s *sight) numbered(of, way *stream) bool {
 	return way.print == s.way && way.numbering == counted
 }
 
-// silent reports whether nothing can have led to sending a packet again.
-func (c *copies) silent(s *sight, before *passed, apart int64) bool {
+// leastTimeout is the time within which nothing is sent again without a reason.
+func (s *sight) leastTimeout(of, way *stream) int64 {
+	if s.id != 0 && of.print == s.stream && of.numbering == unknown && way.print == s.way && way.numbering == unknown {
+		return usualTimeout
+	}
+	return shortestTimeout
+}
+
+// silent reports whether nothing came back that can have led to sending a packet again.
+func (c *copies) silent(s *sight, before *passed) bool {
 	back := &c.ways[s.back%rememberedStreams]
-	return apart < shortestTimeout && (back.print != s.back || back.last < before.number)
+	return back.print != s.back || back.last < before.number
 }
 
 // print mixes what is compared into one number.

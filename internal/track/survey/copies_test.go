@@ -23,6 +23,10 @@ func TestAPacketThatIsSentAgainIsNoCopy(t *testing.T) {
 		"at once, no IDs":                 {{}, {time: us, other: true}, {time: 8 * us, twice: true}},
 		"after an answer":                 {{}, {time: us, back: true}, {time: 2 * us}},
 		"an answer before":                {{back: true}, {time: us}, {time: 2 * us, twice: true}},
+		"the first packet":                {{id: 7}, {id: 7, time: 400 * us, twice: true}},
+		"the first packet, late":          {{id: 7}, {id: 7, time: 600 * us}},
+		"the first packet, no IDs":        {{}, {time: 400 * us}},
+		"the first packet, answered":      {{id: 7}, {time: us, back: true}, {id: 7, time: 400 * us}},
 		"a third time":                    {{hops: 64}, {hops: 63, time: us, twice: true}, {hops: 62, time: 2 * us, twice: true}},
 		"a capture without times":         {{}, {other: true}, {hops: 0}},
 	} {

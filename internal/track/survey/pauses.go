@@ -2,35 +2,10 @@ package survey
 
 import (
 	"math"
-	"time"
 
 	"github.com/rocecap/rocecap/internal/track/pause"
 	"github.com/rocecap/rocecap/internal/wire"
 )
-
-// Span is the time from the first frame that was looked at to the last.
-type Span struct {
-	First, Last int64
-	known       bool
-}
-
-// Length is how long it is; a clock that was set back leaves none.
-func (s *Span) Length() time.Duration { return max(0, time.Duration(s.Last-s.First)) }
-
-func (s *Span) note(at int64) {
-	if !s.known {
-		*s = Span{First: at, known: true}
-	}
-	s.Last = at
-}
-
-func (s *Span) add(more Span) {
-	if !more.known {
-		return
-	}
-	s.note(more.First)
-	s.note(more.Last)
-}
 
 // pause takes the facts out of a flow control frame.
 func (f *Facts) pause(frame *wire.Frame, at Stamp) {

@@ -34,6 +34,9 @@ type Counts struct {
 	// Copies are packets that are in the capture for the second time, and are not
 	// followed; CopiesTCP the TCP segments among them.
 	Copies, CopiesTCP int
+
+	Cut   int // frames of which the capture has only the first bytes
+	CutTo int // the most bytes of those that there are
 }
 
 func (c *Counts) add(more Counts) {
@@ -41,6 +44,16 @@ func (c *Counts) add(more Counts) {
 	c.TCP += more.TCP
 	c.Pause += more.Pause
 	c.Other += more.Other
+	c.Cut += more.Cut
+	c.CutTo = max(c.CutTo, more.CutTo)
+}
+
+// measure counts a frame that was cut.
+func (c *Counts) measure(frame *wire.Frame) {
+	if captured := len(frame.Data); captured < frame.WireLen {
+		c.Cut++
+		c.CutTo = max(c.CutTo, captured)
+	}
 }
 
 // Facts are what some frames of a capture say, in their order.
@@ -68,7 +81,8 @@ func (f *Facts) Reset() {
 // valid until the next call.
 func (f *Facts) Read(frame *wire.Frame, at Stamp) *conversation.Packet {
 	f.Counts.Seen++
-	f.Span.note(at.Time)
+	f.Counts.measure(frame)
+	f.Span.note(at)
 	if p := f.packet(frame, at); p != nil {
 		f.versions.note(frame, at.Number)
 		f.connect(frame, p)
@@ -178,6 +192,7 @@ func (t *Tracker) Expire(now int64, silence time.Duration) {
 
 // Finish ends the capture.
 func (t *Tracker) Finish() {
+	t.Conversations.Until = t.Span.Last
 	t.Conversations.Finish()
 	t.Connections.Finish(t.Span.Last)
 	t.Streams.Finish()

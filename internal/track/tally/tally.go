@@ -62,12 +62,12 @@ func (l *List[K]) Join(other List[K]) {
 			*l = append(*l, e)
 			continue
 		}
-		(*l)[to].join(&e.Tally)
+		(*l)[to].Tally.Join(&e.Tally)
 	}
 }
 
-// join keeps the first packets of both.
-func (t *Tally) join(other *Tally) {
+// Join counts what another tally has, and keeps the first packets of both.
+func (t *Tally) Join(other *Tally) {
 	first := slices.Sorted(slices.Values(slices.Concat(t.First(), other.First())))
 	t.Count += other.Count
 	t.Packets += other.Packets

@@ -32,7 +32,7 @@ func TestTheFirstPacketsAreTheLowestWheneverTheyAreTold(t *testing.T) {
 		t.Errorf("%v", a.First())
 	}
 	b.Add(20, 1)
-	b.join(&a)
+	b.Join(&a)
 	if !slices.Equal(b.First(), []int{10, 20, 30}) || b.Count != 7 {
 		t.Errorf("%v of %d", b.First(), b.Count)
 	}
