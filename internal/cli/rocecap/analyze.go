@@ -34,6 +34,7 @@ type analyzeOptions struct {
 	html     string
 	speed    linkSpeed
 	messages bool
+	findings bool
 }
 
 func newAnalyze(s Streams) *cobra.Command {
@@ -50,7 +51,9 @@ The two directions of a conversation are joined by the CM exchange if it was
 captured, else by the PSNs that answers carry. Where the packets do not tell
 whether the network or the capture lost something, the finding says so.
 
---messages lists every message too, the first 131072 that end: its packets, PSNs,
+--findings lists every finding too: its packet, the PSNs, and what led to it.
+
+--messages lists every message, the first 131072 that end: its packets, PSNs,
 rkey and address, what completed it and after what time, and what was sent again.
 
 Where packets are marked for congestion, analyze says whether CNPs answer and
@@ -76,6 +79,7 @@ TCP sent again. Other TCP segments are counted.`,
 	f.StringArrayVar(&o.qps, "qp", nil, "list only conversations with queue pair `NUMBER` (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "list only conversations with `ADDRESS` (repeatable)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object for each file, complete")
+	f.BoolVar(&o.findings, "findings", false, "list every finding, with its packet, PSNs and cause")
 	f.BoolVar(&o.messages, "messages", false, "list every message, with its packets, PSNs, rkey, address and completion")
 	f.IntVarP(&o.list, "list", "n", 20, "list at most `N` conversations; 0 is the summary alone")
 	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "take a UDP port as RoCEv2: `udp.port==N,infiniband`")
@@ -94,6 +98,7 @@ type analyzePlan struct {
 	hosts    []netip.Addr
 	speed    linkSpeed
 	messages bool
+	findings bool
 	style    *analysis.Style
 	annotate string           // file for the packets with their findings
 	events   *analysis.Events // of the file that is annotated
@@ -102,7 +107,7 @@ type analyzePlan struct {
 }
 
 func (o *analyzeOptions) plan() (*analyzePlan, error) {
-	p := &analyzePlan{speed: o.speed, annotate: o.annotate, html: o.html, messages: o.messages}
+	p := &analyzePlan{speed: o.speed, annotate: o.annotate, html: o.html, messages: o.messages, findings: o.findings}
 	var err error
 	if p.overrule, err = parseOverrules(o.decodeAs); err != nil {
 		return nil, err
@@ -239,6 +244,9 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 		report.Messages = &analysis.Messages{Chosen: report.Chosen}
 		report.Messages.Listen(tracker.Conversations)
 	}
+	if p.findings {
+		report.ListFindings(tracker)
+	}
 	if p.html != "" {
 		p.page = newPage(report, tracker)
 	}
@@ -248,8 +256,22 @@ func (p *analyzePlan) analyze(streams Streams, name string) (*analysis.Report, e
 	})
 	tracker.Finish()
 	report.Finish(tracker)
+	report.Source.Drops = dropsOf(reader.Interfaces())
+	if err != nil {
+		report.Source.Fault = strings.TrimPrefix(err.Error(), name+": ")
+	}
 	if p.annotate != "" {
 		p.events.AddMismatches(tracker.Mismatches())
 	}
 	return report, err
+}
+
+// dropsOf is what the interfaces of a capture have counted as dropped.
+func dropsOf(interfaces []capfile.Interface) (drops []analysis.Drops) {
+	for _, i := range interfaces {
+		if s := &i.Stats; s.Dropped.Known || s.OSDropped.Known {
+			drops = append(drops, analysis.Drops{Interface: i.Name, Packets: s.Dropped.N + s.OSDropped.N})
+		}
+	}
+	return drops
 }

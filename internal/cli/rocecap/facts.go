@@ -28,11 +28,13 @@ func (f *finder) handle(j *job, p *packet.Packet, _ *capfile.Record) {
 	fact.Trust, fact.Mistake = trust(crc), crc.Mistake
 }
 
+// trust is how far a packet is to be believed. A bit that was changed on the way is
+// no mistake of its sender.
 func trust(crc *packet.Judgement) conversation.Trust {
 	switch {
 	case crc.ICRC != icrc.Bad:
 		return conversation.Trusted
-	case crc.Mistake != "":
+	case crc.Mistake != "" && !crc.Flipped:
 		return conversation.Mistaken
 	}
 	return conversation.Corrupt

@@ -1,6 +1,7 @@
 package rocecap
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -39,6 +40,9 @@ func newSink(name string, inputs []string) (*sink, error) {
 
 func (s *sink) write(r described, records []*capfile.Record) error {
 	if s.reader != r {
+		if err := s.settle(); err != nil {
+			return err
+		}
 		s.reader, s.index = r, make(map[int32]int32)
 	}
 	for _, rec := range records {
@@ -61,6 +65,24 @@ func (s *sink) writeOne(rec *capfile.Record) error {
 	}
 	out.Interface = index
 	return s.writer.Write(&out)
+}
+
+// settle passes on the counters of the reader's interfaces, which files tell behind
+// the packets.
+func (s *sink) settle() error {
+	if s.reader == nil || s.writer == nil {
+		return nil
+	}
+	list := s.reader.Interfaces()
+	for from, to := range s.index {
+		if from < 0 || int(from) >= len(list) || list[from].Stats == (capfile.Statistics{}) {
+			continue
+		}
+		if err := s.writer.SetStatistics(int(to), list[from].Stats); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add describes the interface of a record in the output.
@@ -96,5 +118,5 @@ func (s *sink) close() error {
 			return err
 		}
 	}
-	return s.writer.Close()
+	return errors.Join(s.settle(), s.writer.Close())
 }

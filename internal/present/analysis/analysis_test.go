@@ -56,7 +56,7 @@ func TestEveryKindOfEventHasOneCodeAndAnExplanation(t *testing.T) {
 
 // sample is a report of two conversations: one with an RNR NAK, one that is fine.
 func sample() *Report {
-	r := &Report{File: "x.pcap", Counts: survey.Counts{Seen: 9, TCP: 1, Pause: 2}}
+	r := &Report{File: "x.pcap", Counts: survey.Counts{Seen: 9, TCP: 1, Pause: 2}, Span: survey.Span{Last: 3000000}}
 	track := conversation.NewTracker(conversation.DefaultLimits())
 	track.Closed = r.Add
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
@@ -91,6 +91,8 @@ func TestTheSummaryNamesTheWorstFirst(t *testing.T) {
 	}
 	const want = `x.pcap: 9 packets, 2 conversations
 not followed: 1 TCP segment, 2 pause frames
+who talks to whom:
+  RC     192.0.2.1 and 192.0.2.2 in 2 conversations: 2 messages, 200 B; 33% of the request packets sent again, warnings in 1
 the worst findings:
   RNR-NAK          once: the responder had no receive request for a message (packet 2)
                    192.0.2.1 QP 0x000011 to 192.0.2.2 QP 0x000021
@@ -99,6 +101,7 @@ the worst findings:
   RESEND-RNR       once: the requester sent again after an RNR NAK (packet 3)
                    192.0.2.1 QP 0x000011 to 192.0.2.2 QP 0x000021
                    look at how many receive requests the responder posts, and when
+  look closer      rocecap flow --around 2 x.pcap
 
 1  RC  192.0.2.1 QP 0x000011 and 192.0.2.2 QP 0x000021
    packets 1 to 4 in 3.00 ms; the two directions belong together by 2 answers
@@ -151,7 +154,7 @@ func TestJSONHoldsEverything(t *testing.T) {
 		t.Errorf("%+v", got)
 	case first.Joined != "agreement", first.Agreements != 2, *first.Ends[0].QP != 0x11, first.Ends[0].Requests.SentAgain != 1:
 		t.Errorf("%+v", first)
-	case len(counters) != 9, counters["rnr_nak_retry_err"] != 1, counters["duplicate_request"] != 1:
+	case len(counters) != 13, counters["rnr_nak_retry_err"] != 1, counters["duplicate_request"] != 1:
 		t.Errorf("%v", counters)
 	case first.Ends[0].Operations[0].Latency.Max != int64(3*time.Millisecond):
 		t.Errorf("%+v", first.Ends[0].Operations[0].Latency)
@@ -219,7 +222,7 @@ func TestWhatIsNotListedIsCounted(t *testing.T) {
 	if len(r.list()) != maxFindings || r.unlisted != 10+maxFindings+10 {
 		t.Errorf("%d listed, %d not", len(r.list()), r.unlisted)
 	}
-	if s := r.sums()[0]; s.worst.Code.Name != "RNR-NAK" || s.count != maxFindings+10 || s.where != maxFindings+10 {
+	if s := r.sums(Error, Warning)[0]; s.worst.Code.Name != "RNR-NAK" || s.count != maxFindings+10 || s.where != maxFindings+10 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -51,9 +51,10 @@ func (c *Code) Append(dst []byte) []byte {
 	return dst
 }
 
-// appendWrapped adds a text in lines of a width, beside its head.
+// appendWrapped adds a text in lines of a width, beside its head, which may be too long
+// for its column.
 func appendWrapped(dst []byte, indent, width int, head, text string) []byte {
-	line := "  " + head + strings.Repeat(" ", indent-len(head))
+	line := "  " + head + strings.Repeat(" ", max(1, indent-len(head)))
 	for word := range strings.FieldsSeq(text) {
 		if len(line)+len(word) > width {
 			dst = append(dst, strings.TrimRight(line, " ")+"\n"...)

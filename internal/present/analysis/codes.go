@@ -32,6 +32,18 @@ func failures() []Code {
 			"A receive buffer that is too small, or that names memory that is not registered.",
 		},
 		{
+			"RETRY-EXHAUSTED", conversation.RetriesSpent, Error, "a request was sent again until the requester gave up",
+			"what is between the last packets that were answered and the first that were not; whether the responder is still there",
+			"The request was sent again after timeouts or NAKs, never got a good answer, and then nothing came for longer than the requester waits. It completes with a retry error, the queue pair is in the error state, and all that was posted behind is flushed.",
+			"A responder that is gone, or whose queue pair was reset; a way that is broken in one direction; packets of one kind or size that are always dropped, such as those longer than a link's MTU.",
+		},
+		{
+			"RNR-EXHAUSTED", conversation.RNRSpent, Error, "a message was refused by RNR NAKs until the requester gave up",
+			"who posts receive requests at the responder, and what holds it up; the requester's RNR retry count",
+			"The responder had no receive request each time, and the requester tries no more. It completes with an RNR retry error, and the queue pair is in the error state.",
+			"A consumer that hangs, a program that posts too few receive requests, an RNR retry count or timer that is too small.",
+		},
+		{
 			"NAK-OTHER", conversation.NakOther, Error, "an acknowledgement carries a code that is not defined",
 			"the AETH of that packet, with rocecap decode -V",
 			"The syndrome is reserved, or belongs to reliable datagrams. Requesters ignore it, or give up.",
@@ -96,6 +108,12 @@ func losses() []Code {
 			"A bad link or cable, or a device that changes packets and does not recompute the ICRC.",
 		},
 		{
+			"ICRC-BAD", conversation.BadICRC, Warning, "packets have a wrong ICRC",
+			"rocecap icrc, which says which mistake reproduces the received value",
+			"A receiver drops such packets silently. What no known mistake explains is not followed, because any bit of it may be wrong.",
+			"A bad link, a device that changes packets, or a sender that computes it wrongly.",
+		},
+		{
 			"READ-LOST", conversation.ResponseLost, Warning, "READ or atomic responses were lost before the capture point",
 			"drop counters on the way from the responder, which sends the data, to the capture point",
 			"A response is missing in the capture, and the requester asks for it again: it did not get it either. Responses behind it are worth nothing to the requester.",
@@ -108,7 +126,7 @@ func losses() []Code {
 			"Loss on the way back, or a local ACK timeout that is shorter than the way.",
 		},
 		{
-			"PSN-GAP", conversation.Unresolved, Warning, "requests are missing, and nothing tells whether the capture or the network lost them",
+			"PSN-GAP", conversation.Unresolved, Warning, "requests are missing: the network lost them, or the capture",
 			"the drop counter of the capture itself; other findings of the conversation",
 			"A PSN is missing in the capture and was sent again later, or the conversation ended. A responder names only the first packet that it misses, so of several losses at a time the others are told as gaps; a capture that misses no packets has lost them in the network. UC never tells.",
 			"As PSN-LOST, or a capture that could not keep up.",
@@ -120,7 +138,7 @@ func losses() []Code {
 			"Packet spraying, link aggregation by packet, a change of path; a capture from several queues.",
 		},
 		{
-			"PSN-DISORDER", conversation.Disordered, Warning, "packets were late close together; nothing tells which, and which were sent again",
+			"PSN-DISORDER", conversation.Disordered, Warning, "packets were late, or sent again, close together",
 			"load balancing: are packets of one flow spread over several paths?",
 			"Within a round trip several requests came out of order, or twice. A late packet and one that was sent again look alike, so that the analysis names neither; it counts each packet of which it is not sure.",
 			"As PSN-REORDER, for more than one packet at a time.",
@@ -188,12 +206,6 @@ func notes() []Code {
 			"PSN-LOST, PSN-LOST-BEHIND and PSN-REORDER of the same conversation",
 			"A NAK PSN Sequence Error carries the PSN that the responder waits for. Behind an RNR NAK it only says that the message was refused.",
 			"Loss or reordering.",
-		},
-		{
-			"ICRC-BAD", conversation.BadICRC, Warning, "packets have a wrong ICRC",
-			"rocecap icrc, which says which mistake reproduces the received value",
-			"A receiver drops such packets silently. What no known mistake explains is not followed, because any bit of it may be wrong.",
-			"A bad link, a device that changes packets, or a sender that computes it wrongly.",
 		},
 		{
 			"CE-MARK", conversation.CongestionCE, Note, "a switch marked packets for congestion",

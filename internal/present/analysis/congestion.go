@@ -160,9 +160,16 @@ func speed(bits int64) string {
 	return strconv.FormatFloat(value, 'g', 3, 64) + " " + unit
 }
 
-// percent writes a share of what is more than 0.
+// percent writes a share of what is more than 0, with two digits that matter.
 func percent[N ~int64](part, whole N) string {
-	return strconv.FormatFloat(100*float64(part)/float64(whole), 'g', 2, 64) + "%"
+	share := 100 * float64(part) / float64(whole)
+	switch {
+	case share >= 99.5: // another notation has an exponent from here on
+		return strconv.FormatFloat(share, 'f', 0, 64) + "%"
+	case share > 0 && share < 0.01:
+		return "less than 0.01%"
+	}
+	return strconv.FormatFloat(share, 'g', 2, 64) + "%"
 }
 
 // congestion writes what marks and notifications did to what an end sends, and

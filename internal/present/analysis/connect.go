@@ -33,7 +33,7 @@ func (r *Report) AddConnection(c *connect.Connection) {
 	if len(l.list) == maxConnections {
 		l.unlisted++
 		for _, t := range c.Tallies {
-			r.pass(t.Kind, t.Count)
+			r.pass(t.Kind, &t.Tally)
 		}
 		return
 	}
@@ -82,10 +82,27 @@ func (r *Report) connectionFindings() (all []Finding) {
 	numbers := r.carried()
 	for _, c := range r.connections.list {
 		for _, t := range c.Tallies {
-			all = append(all, Finding{Code: CodeOf(t.Kind), Tally: t.Tally, Where: connectionTitle(c), Conversation: numbers[c]})
+			all = append(all, Finding{Code: CodeOf(t.Kind), Tally: t.Tally, Where: connectionTitle(c) + refusal(c, t.Kind), Conversation: numbers[c]})
 		}
 	}
 	return all
+}
+
+// refusal is why a connection was refused, where that is what was found.
+func refusal(c *connect.Connection, kind connect.Kind) string {
+	if kind != connect.Rejected && kind != connect.Stale {
+		return ""
+	}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		switch uint16(m.Attribute) {
+		case wire.CMAttrRej:
+			return ": " + saysReject(wire.CMRej(m.Body()))[0]
+		case wire.CMAttrSidrRep:
+			return ": " + valueName(m, "infiniband.cm.sidrrep.status")
+		}
+	}
+	return ""
 }
 
 func connectionTitle(c *connect.Connection) string {

@@ -43,22 +43,35 @@ func (l *Events) Add(_ *conversation.Conversation, _ int, e conversation.Event) 
 // Of returns the events that show in a packet.
 func (l *Events) Of(packet int) []conversation.Event { return l.of[packet] }
 
-// byKind are all codes by what they stand for.
-var byKind = sync.OnceValue(func() map[any]Code {
-	codes := make(map[any]Code)
-	for _, c := range Codes() {
-		codes[c.Kind] = c
+// byKind are all codes by what they stand for, with their places in the list.
+var byKind = sync.OnceValue(func() map[any]ranked {
+	codes := make(map[any]ranked)
+	for i, c := range Codes() {
+		codes[c.Kind] = ranked{c, i}
 	}
 	return codes
 })
 
+type ranked struct {
+	Code
+	rank int
+}
+
 // CodeOf finds the code of what a tracker finds.
-func CodeOf(k any) Code { return byKind()[k] }
+func CodeOf(k any) Code { return byKind()[k].Code }
+
+// rankOf is the place of a code in the list of all, of which the worst is first.
+func rankOf(k any) int { return byKind()[k].rank }
 
 // Describe says in a line what an event is.
 func Describe(e conversation.Event) string {
 	code := CodeOf(e.Kind)
-	text := fmt.Sprintf("%s: %s (PSN %d", code.Name, code.Title, e.PSN)
+	return code.Name + ": " + code.Title + " (" + details(e) + ")"
+}
+
+// details says of which packets an event is, and why.
+func details(e conversation.Event) string {
+	text := fmt.Sprintf("PSN %d", e.PSN)
 	if e.N > 1 {
 		text += fmt.Sprintf(" and %d behind it", e.N-1)
 	}
@@ -71,5 +84,5 @@ func Describe(e conversation.Event) string {
 	case e.Waited > 0:
 		text += ", after " + Duration(e.Waited)
 	}
-	return text + ")"
+	return text
 }

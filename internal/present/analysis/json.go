@@ -25,10 +25,14 @@ type jsonReport struct {
 	Unlisted      int                `json:"conversations_unlisted"`
 	Unplaced      int                `json:"answers_not_followed,omitempty"`
 	Requests      int                `json:"cm_requests_evicted,omitempty"`
+	Source        jsonSource         `json:"capture"`
+	Pairs         []jsonPair         `json:"pairs"`
 	Conversations []jsonConversation `json:"conversations"`
 	Findings      []jsonFinding      `json:"findings"`
 	Rest          map[string]int     `json:"findings_of_unlisted"`
 	FlowControl   *jsonFlowControl   `json:"flow_control,omitempty"`
+	Events        []jsonSingle       `json:"events,omitzero"`
+	Untold        int                `json:"events_dropped,omitempty"`
 	Messages      []jsonMessage      `json:"messages,omitzero"`
 	Dropped       int                `json:"messages_dropped,omitempty"`
 	jsonStreams
@@ -120,8 +124,11 @@ type jsonFinding struct {
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
 		Version: jsonVersion, File: r.File, Packets: r.Counts.Seen, TCP: r.Counts.TCP, Pause: r.Counts.Pause, Other: r.Counts.Other, Copies: r.Counts.Copies,
-		Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.unlisted, Unplaced: r.Unplaced, Requests: r.Requests,
+		Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.unlisted, Unplaced: r.Unplaced, Requests: r.Requests, Source: r.jsonSource(), Pairs: r.pairs.json(),
 		Conversations: []jsonConversation{}, Findings: []jsonFinding{}, Rest: map[string]int{}, FlowControl: r.jsonFlowControl(), jsonStreams: r.streams.json(), jsonConnections: r.jsonConnections(),
+	}
+	if out.Events = r.jsonSingles(); r.Singles != nil {
+		out.Untold = r.Singles.Dropped
 	}
 	if out.Messages = r.jsonMessages(); r.Messages != nil {
 		out.Dropped = r.Messages.Dropped
@@ -135,8 +142,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		})
 	}
 	for _, code := range Codes() {
-		if n := r.rest[code.Kind].count; n > 0 {
-			out.Rest[code.Name] = n
+		if more := r.rest[code.Kind]; more != nil {
+			out.Rest[code.Name] = more.Count
 		}
 	}
 	return json.NewEncoder(w).Encode(&out)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/pause"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -24,6 +25,7 @@ type Ladder struct {
 
 	previous int64
 	begun    bool
+	stopped  map[pause.MAC]stopped
 }
 
 // Remark is what is to be said about a packet.
@@ -85,19 +87,25 @@ func (l *Ladder) Sender(p *conversation.Packet) int {
 	return -1
 }
 
+// elapse says how long it is since the conversation began, and since what was written
+// last.
+func (l *Ladder) elapse(at int64) (since, delta string) {
+	switch {
+	case !l.begun:
+	case at < l.previous:
+		delta = "-" + Duration(time.Duration(l.previous-at))
+	default:
+		delta = "+" + Duration(time.Duration(at-l.previous))
+	}
+	l.begun, l.previous = true, at
+	return fmt.Sprintf("%.6f", time.Duration(at-l.Conversation.Began).Seconds()), delta
+}
+
 // Packet writes a packet of the conversation.
 func (l *Ladder) Packet(w io.Writer, p *conversation.Packet) error {
 	b := &strings.Builder{}
-	delta := ""
-	if l.begun {
-		delta = "+" + Duration(time.Duration(p.Time-l.previous))
-	}
-	if p.Time < l.previous && l.begun {
-		delta = "-" + Duration(time.Duration(l.previous-p.Time))
-	}
-	l.begun, l.previous = true, p.Time
-	since := time.Duration(p.Time - l.Conversation.Began)
-	fmt.Fprintf(b, "%s%s\n", l.margin(strconv.Itoa(p.Number), fmt.Sprintf("%.6f", since.Seconds()), delta), l.rung(p))
+	since, delta := l.elapse(p.Time)
+	fmt.Fprintf(b, "%s%s\n", l.margin(strconv.Itoa(p.Number), since, delta), l.rung(p))
 	for _, r := range l.remarks(p.Number) {
 		margin := l.margin("", "", "")
 		if l.brief() {

@@ -25,8 +25,14 @@ type Report struct {
 	QPs   []uint32
 	Hosts []netip.Addr
 
+	// Source is what the capture tells of its own making.
+	Source Source
+
 	// Span is the time that the capture covers.
 	Span survey.Span
+
+	// Singles are the findings that are told one by one, nil for none.
+	Singles *Singles
 
 	// Messages are those that are told one by one, nil for none.
 	Messages *Messages
@@ -34,23 +40,32 @@ type Report struct {
 	pauses        *pause.Tracker
 	conversations []*conversation.Conversation
 	unlisted      int
-	rest          map[any]rest // what those had, by kind
+	rest          map[any]*rest // what those had, by kind
 	streams       streams
+	pairs         pairs
 	connections   connections
 	mismatches    []survey.Mismatch
 }
 
 // pass counts what is not listed.
-func (r *Report) pass(kind any, count int) {
+func (r *Report) pass(kind any, found *tally.Tally) {
 	if r.rest == nil {
-		r.rest = make(map[any]rest)
+		r.rest = make(map[any]*rest)
 	}
 	more := r.rest[kind]
-	r.rest[kind] = rest{more.count + count, more.where + 1}
+	if more == nil {
+		more = &rest{}
+		r.rest[kind] = more
+	}
+	more.Join(found)
+	more.where++
 }
 
 // rest is what conversations that are not listed had of a kind of event.
-type rest struct{ count, where int }
+type rest struct {
+	tally.Tally
+	where int
+}
 
 // So many conversations are remembered for their own parts; of what the others
 // had only the number is. Those with findings have more room.
@@ -64,6 +79,7 @@ func (r *Report) Add(c *conversation.Conversation) {
 	if !r.Chosen(c) {
 		return
 	}
+	r.pairs.add(c)
 	room := maxListed
 	if len(c.Ends[0].Asks.Tallies)+len(c.Ends[1].Asks.Tallies) > 0 {
 		room = maxFindings
@@ -75,7 +91,7 @@ func (r *Report) Add(c *conversation.Conversation) {
 	r.unlisted++
 	for i := range c.Ends {
 		for _, t := range c.Ends[i].Asks.Tallies {
-			r.pass(t.Kind, t.Count)
+			r.pass(t.Kind, &t.Tally)
 		}
 	}
 }
@@ -121,13 +137,9 @@ type Finding struct {
 // Findings lists what was found, in the order of the codes, and of each code the
 // most frequent first.
 func (r *Report) Findings() []Finding {
-	rank := make(map[any]int)
-	for i, code := range Codes() {
-		rank[code.Kind] = i
-	}
 	all := slices.Concat(r.conversationFindings(), r.connectionFindings(), r.pauseFindings(), r.streamFindings(), r.versionFindings())
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(rank[a.Code.Kind], rank[b.Code.Kind]), cmp.Compare(b.Tally.Count, a.Tally.Count))
+		return cmp.Or(cmp.Compare(rankOf(a.Code.Kind), rankOf(b.Code.Kind)), cmp.Compare(b.Tally.Count, a.Tally.Count))
 	})
 	return all
 }
@@ -150,11 +162,10 @@ type sum struct {
 	where int // directions of conversations
 }
 
-// sums adds up the findings of each code that are more than notes, the worst
-// first.
-func (r *Report) sums() (list []sum) {
+// sums adds up the findings of each code of some grades, the worst first.
+func (r *Report) sums(grades ...Grade) (list []sum) {
 	for _, f := range r.Findings() {
-		if f.Code.Grade == Note {
+		if !slices.Contains(grades, f.Code.Grade) {
 			continue
 		}
 		if len(list) == 0 || list[len(list)-1].worst.Code.Kind != f.Code.Kind {
@@ -164,12 +175,28 @@ func (r *Report) sums() (list []sum) {
 		last.count += f.Tally.Count
 		last.where++
 	}
-	for i := range list {
-		more := r.rest[list[i].worst.Code.Kind]
-		list[i].count += more.count
-		list[i].where += more.where
-	}
+	list = r.addRest(list, grades)
 	slices.SortStableFunc(list, func(a, b sum) int { return cmp.Compare(b.worst.Code.Grade, a.worst.Code.Grade) })
+	return list
+}
+
+// addRest counts what those have that are not listed.
+func (r *Report) addRest(list []sum, grades []Grade) []sum {
+	for i, code := range Codes() {
+		more := r.rest[code.Kind]
+		if more == nil || !slices.Contains(grades, code.Grade) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(s sum) bool { return rankOf(s.worst.Code.Kind) >= i })
+		if at < 0 {
+			at = len(list)
+		}
+		if at == len(list) || list[at].worst.Code.Kind != code.Kind {
+			list = slices.Insert(list, at, sum{worst: Finding{Code: code, Tally: more.Tally, Where: "not listed"}})
+		}
+		list[at].count += more.Count
+		list[at].where += more.where
+	}
 	return list
 }
 
@@ -191,6 +218,10 @@ func Counters(c *conversation.Conversation, end int) []Counter {
 		{"rnr_nak_retry_err", count(conversation.RNRNak)},
 		{"local_ack_timeout_err", count(conversation.RetransmitTimeout)},
 		{"duplicate_request", d.DuplicateReqs},
+		{"req_transport_retries_exceeded", count(conversation.RetriesSpent)},
+		{"req_rnr_retries_exceeded", count(conversation.RNRSpent)},
+		{"req_remote_access_errors", count(conversation.NakAccess)},
+		{"req_remote_invalid_request", count(conversation.NakInvalid)},
 		{"np_ecn_marked_roce_packets", c.Ends[end].CE},
 		{"np_cnp_sent", c.Ends[1-end].CNPs},
 		{"rp_cnp_handled", c.Ends[1-end].CNPs},

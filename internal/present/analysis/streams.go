@@ -20,14 +20,20 @@ type streams struct {
 	unlisted      int
 }
 
-// AddStream takes an iWARP connection that is over.
-func (r *Report) AddStream(c *rdmap.Connection) {
+// chosenStream reports whether an iWARP connection is one that the report is about.
+func (r *Report) chosenStream(c *rdmap.Connection) bool {
 	host := len(r.Hosts) == 0 || slices.ContainsFunc(c.Ends[:], func(e rdmap.End) bool {
 		return slices.Contains(r.Hosts, e.Addr.Addr().Unmap())
 	})
-	if !host || len(r.QPs) > 0 {
+	return host && len(r.QPs) == 0
+}
+
+// AddStream takes an iWARP connection that is over.
+func (r *Report) AddStream(c *rdmap.Connection) {
+	if !r.chosenStream(c) {
 		return
 	}
+	r.pairs.addStream(c)
 	room := maxListed
 	if len(c.Ends[0].Tallies)+len(c.Ends[1].Tallies) > 0 {
 		room = maxFindings
@@ -39,7 +45,7 @@ func (r *Report) AddStream(c *rdmap.Connection) {
 	r.streams.unlisted++
 	for i := range c.Ends {
 		for _, t := range c.Ends[i].Tallies {
-			r.pass(t.Kind, t.Count)
+			r.pass(t.Kind, &t.Tally)
 		}
 	}
 }
@@ -133,7 +139,7 @@ func (t *Text) streamParts(b *strings.Builder, r *Report) {
 	for i, c := range list[:min(t.Conversations, len(list))] {
 		t.streamPart(b, i+1, c)
 	}
-	if more := len(list) - t.Conversations + r.streams.unlisted; t.Conversations > 0 && more > 0 {
+	if more := max(0, len(list)-t.Conversations) + r.streams.unlisted; t.Conversations > 0 && more > 0 {
 		fmt.Fprintf(b, "\nnot listed: %s; -n tells how many are\n", count(more, "iWARP connection"))
 	}
 }

@@ -54,13 +54,15 @@ func TestIWARPConnectionsHaveParts(t *testing.T) {
 	r.AddStream(b)
 	r.AddStream(a)
 	r.AddStream(stream(99, 0))
-	r.Counts.Seen = 30
+	r.Counts.Seen, r.Span.Last = 30, 5e6
 	var out bytes.Buffer
 	text := Text{Style: NewStyle(false), Conversations: 2}
 	if err := text.Write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	const want = `x.pcap: 30 packets, 3 iWARP connections
+who talks to whom:
+  iWARP  192.0.2.1 and 192.0.2.2 in 3 conversations: 0 packets; warnings in 1
 the worst findings:
   TCP-RESENT       2 times: TCP sent bytes again that had passed (packets 20, 20)
                    192.0.2.1:4000 to 192.0.2.2:4000
@@ -100,7 +102,7 @@ func TestIWARPConnectionsThatAreNotListedAreCounted(t *testing.T) {
 	if len(r.streams.list) != maxFindings || r.streams.unlisted != 10 {
 		t.Errorf("%d listed, %d not", len(r.streams.list), r.streams.unlisted)
 	}
-	if s := r.sums()[0]; s.worst.Code.Name != "TCP-RESENT" || s.count != maxFindings+10 || s.where != maxFindings+10 {
+	if s := r.sums(Error, Warning)[0]; s.worst.Code.Name != "TCP-RESENT" || s.count != maxFindings+10 || s.where != maxFindings+10 {
 		t.Errorf("%+v", s)
 	}
 	var out bytes.Buffer

@@ -1,10 +1,12 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/bits"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,52 +34,92 @@ func (t *Text) Write(w io.Writer, r *Report) error {
 		t.flowControl(b, r)
 	}
 	t.dropped(b, r.Messages)
-	for i, c := range r.list() {
-		if t.Conversations == 0 {
-			break
-		}
-		if i == t.Conversations {
-			fmt.Fprintf(b, "\nnot listed: %s; -n tells how many are\n", count(len(r.list())-i+r.unlisted, "conversation"))
-			break
-		}
-		t.part(b, i+1, c, r.connections.of(c))
-		t.messages(b, r.Messages, c)
-	}
+	t.parts(b, r)
 	t.alone(b, r)
 	t.streamParts(b, r)
+	t.singles(b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// parts writes about as many conversations as were asked for: those with the worst
+// findings, in the order of their first packets.
+func (t *Text) parts(b *strings.Builder, r *Report) {
+	list := r.list()
+	places := make([]int, len(list))
+	for i := range places {
+		places[i] = i
+	}
+	if t.Conversations < len(list) {
+		slices.SortStableFunc(places, func(i, j int) int {
+			return cmp.Or(cmp.Compare(Gravest(list[j]), Gravest(list[i])), cmp.Compare(troubles(list[j]), troubles(list[i])))
+		})
+		places = places[:t.Conversations]
+		slices.Sort(places)
+	}
+	for _, i := range places {
+		t.part(b, i+1, list[i], r.connections.of(list[i]))
+		t.messages(b, r.Messages, list[i])
+	}
+	if rest := len(list) - len(places) + r.unlisted; rest > 0 && t.Conversations > 0 {
+		fmt.Fprintf(b, "\nnot listed: %s; -n tells how many are\n", count(rest, "conversation"))
+	}
 }
 
 func (t *Text) summary(b *strings.Builder, r *Report) {
 	list := r.list()
 	fmt.Fprintf(b, "%s: %s, %s\n", t.Style.strong.Render(r.File), count(r.Counts.Seen, "packet"), r.found())
-	if rest := leftOut(r); rest != "" {
-		fmt.Fprintf(b, "not followed: %s\n", rest)
+	for _, note := range r.Notes() {
+		b.WriteString(note + "\n")
 	}
-	if n := r.Counts.Copies; n > 0 {
-		fmt.Fprintf(b, "there twice, and followed once: %s\n", count(n, "packet"))
-	}
-	if r.Evicted > 0 {
-		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(r.Evicted, "conversation"))
-	}
-	if r.Requests > 0 {
-		fmt.Fprintf(b, "given up before a reply, because too many were pending: %s\n", count(r.Requests, "CM request"))
-	}
-	if n := r.connections.evicted; n > 0 {
-		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(n, "connection"))
-	}
-	if n := r.streams.evicted; n > 0 {
-		fmt.Fprintf(b, "given up before their end, because too many were open: %s\n", count(n, "iWARP connection"))
-	}
-	sums := r.sums()
+	t.who(b, r)
+	sums := r.sums(Error, Warning)
 	if len(sums) > 0 {
 		b.WriteString("the worst findings:\n")
 	} else if len(list)+len(r.streams.list) > 0 {
 		b.WriteString("nothing is wrong with what was followed\n")
 	}
-	for _, s := range sums[:min(worst, len(sums))] {
+	shown := min(worst, len(sums))
+	for _, s := range sums[:shown] {
 		t.finding(b, &s, len(list) > 1)
+	}
+	t.others(b, sums[shown:], r.sums(Note))
+	if command := closer(r.File, sums[:shown]); command != "" {
+		fmt.Fprintf(b, "  look closer      %s\n", command)
+	}
+}
+
+// closer is the command that shows where the worst finding shows that is about a
+// conversation, "" when there is none.
+func closer(file string, sums []sum) string {
+	if file == "-" { // it cannot be read again
+		return ""
+	}
+	for _, s := range sums {
+		if s.worst.Conversation > 0 && s.worst.Tally.Count > 0 {
+			return fmt.Sprintf("rocecap flow --around %d %s", s.worst.Tally.First()[0], quoted(file))
+		}
+	}
+	return ""
+}
+
+// quoted writes the name of a file so that a shell takes it for one word.
+func quoted(name string) string {
+	if strings.ContainsAny(name, " \t\n'\"\\$&|;<>()*?[]{}#~`!") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
+}
+
+// others names what else was found: what there is no room for, and what harms
+// nobody.
+func (t *Text) others(b *strings.Builder, lists ...[]sum) {
+	var parts []string
+	for _, s := range slices.Concat(lists...) {
+		parts = append(parts, fmt.Sprintf("%s %s", s.worst.Code.Name, times(s.count)))
+	}
+	if len(parts) > 0 {
+		b.Write(appendWrapped(nil, 17, textWidth, "also", strings.Join(parts, ", ")))
 	}
 }
 
@@ -103,7 +145,7 @@ func (t *Text) finding(b *strings.Builder, s *sum, several bool) {
 	if several || f.Conversation == 0 {
 		more := ""
 		if s.where > 1 {
-			more = fmt.Sprintf(", which has %d of them, and %d more", f.Tally.Count, s.where-1)
+			more = fmt.Sprintf(" (%d), and %d more", f.Tally.Count, s.where-1)
 		}
 		fmt.Fprintf(b, "  %15s  %s%s\n", "", f.Where, more)
 	}
@@ -167,6 +209,9 @@ func extent(first, last int, began, ended int64) string {
 	if first == last {
 		return "packet " + strconv.Itoa(first)
 	}
+	if ended < began {
+		return fmt.Sprintf("packets %d to %d, between which the clock goes back", first, last)
+	}
 	return fmt.Sprintf("packets %d to %d in %s", first, last, Duration(time.Duration(ended-began)))
 }
 
@@ -179,6 +224,12 @@ func JoinedBy(c *conversation.Conversation) string {
 		return "the two directions belong together by " + count(c.Agreements, "answer")
 	case c.Service == wire.UD:
 		return "datagrams, one direction"
+	case c.Service == wire.CNP:
+		return "notifications of congestion, to a queue pair of which nothing else was captured"
+	case c.Service == wire.UC:
+		return "one direction, which has no answers"
+	case c.Service == wire.RD:
+		return "reliable datagrams, one direction"
 	}
 	return "one direction, no answer was seen"
 }
@@ -189,7 +240,11 @@ func (t *Text) direction(b *strings.Builder, c *conversation.Conversation, i int
 	if d.Requests == 0 && len(d.Tallies) == 0 && e.Strange == 0 {
 		return
 	}
-	fmt.Fprintf(b, "   %s asks\n", Name(e))
+	does := ""
+	if d.Requests > 0 {
+		does = " asks"
+	}
+	fmt.Fprintf(b, "   %s%s\n", Name(e), does)
 	for op := range conversation.Ops {
 		if o := &d.Operations[op]; o.Messages > 0 {
 			operation(b, op, o)

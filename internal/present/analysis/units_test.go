@@ -2,9 +2,11 @@ package analysis
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/rocecap/rocecap/internal/track/conversation"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -34,5 +36,27 @@ func TestALIDIsNoIPv6Address(t *testing.T) {
 	}
 	if wire.LIDAddr(4) == netip.MustParseAddr("::4") {
 		t.Error("they are the same to a tracker")
+	}
+}
+
+func TestAStreamWithoutAnswersIsNotSaidToLackThem(t *testing.T) {
+	for service, want := range map[wire.Service]string{
+		wire.UC: "one direction, which has no answers", wire.RD: "reliable datagrams, one direction", wire.UD: "datagrams, one direction",
+		wire.RC: "one direction, no answer was seen", wire.CNP: "notifications of congestion, to a queue pair of which nothing else was captured",
+	} {
+		if got := JoinedBy(&conversation.Conversation{Service: service}); got != want {
+			t.Errorf("%s: %s", service, got)
+		}
+	}
+}
+
+func TestAnEndThatAsksNothingIsNotSaidToAsk(t *testing.T) {
+	c := &conversation.Conversation{Service: wire.RC}
+	c.Ends[0].Asks.Requests, c.Ends[1].Strange = 1, 3
+	var b strings.Builder
+	text := Text{Style: NewStyle(false)}
+	text.part(&b, 1, c, nil)
+	if got := b.String(); strings.Count(got, " asks\n") != 1 || !strings.Contains(got, "sent 3 packets that nothing captured explains") {
+		t.Errorf("got:\n%s", got)
 	}
 }

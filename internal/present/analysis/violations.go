@@ -96,6 +96,12 @@ func violations() []Code {
 			"A peer that learnt the Q_Key of another queue pair, a stale address, a queue pair number that is used again.",
 		},
 		{
+			"UNKNOWN-OPCODE", conversation.UnknownOpcode, Warning, "an opcode is reserved",
+			"the BTH of that packet; the sender's device",
+			"The standard gives the opcode no meaning. Receivers drop such packets silently. Those that are left to manufacturers are not told.",
+			"A faulty sender, a test of one, or a newer operation than this program knows.",
+		},
+		{
 			"TVER", conversation.VersionUnknown, Error, "the transport header version is not 0",
 			"the BTH of that packet",
 			"Receivers drop packets of another version silently.",

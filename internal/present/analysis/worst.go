@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/rocecap/rocecap/internal/track/conversation"
+import (
+	"sync"
+
+	"github.com/rocecap/rocecap/internal/track/conversation"
+)
 
 // Worst is what was found under one code, in whichever conversation.
 type Worst struct {
@@ -12,7 +16,7 @@ type Worst struct {
 // Worst adds up the findings that are more than notes, the worst first.
 func (r *Report) Worst() []Worst {
 	var list []Worst
-	for _, s := range r.sums() {
+	for _, s := range r.sums(Error, Warning) {
 		list = append(list, Worst{s.worst, s.count, s.where})
 	}
 	return list
@@ -25,5 +29,35 @@ func (r *Report) Conversations() []*conversation.Conversation { return r.list() 
 // Unlisted is how many conversations have no part.
 func (r *Report) Unlisted() int { return r.unlisted }
 
-// NotFollowed says which packets belong to no conversation, "" for none.
-func (r *Report) NotFollowed() string { return leftOut(r) }
+// Gravest is the grade of the worst finding of a conversation, that of notes when
+// there is none.
+func Gravest(c *conversation.Conversation) (grade Grade) {
+	for i := range c.Ends {
+		for _, t := range c.Ends[i].Asks.Tallies {
+			grade = max(grade, grades()[t.Kind])
+		}
+	}
+	return grade
+}
+
+// troubles counts the findings of a conversation that are more than notes.
+func troubles(c *conversation.Conversation) (n int) {
+	for i := range c.Ends {
+		for _, t := range c.Ends[i].Asks.Tallies {
+			if grades()[t.Kind] > Note {
+				n += t.Count
+			}
+		}
+	}
+	return n
+}
+
+// grades are those of what is found in conversations.
+var grades = sync.OnceValue(func() (of [conversation.Kinds]Grade) {
+	for _, code := range Codes() {
+		if k, ok := code.Kind.(conversation.Kind); ok {
+			of[k] = code.Grade
+		}
+	}
+	return of
+})

@@ -40,6 +40,8 @@ type Judgement struct {
 	Computed, Received uint32
 	// Mistake says which known mistake makes a bad ICRC, "" when none does.
 	Mistake string
+	// Flipped says that it is one bit that was changed on the way.
+	Flipped bool
 	// Untried says that a bad ICRC was not explained for want of doubts.
 	Untried bool
 }
@@ -102,6 +104,7 @@ func (p *Packet) explain() {
 	}
 	p.doubts--
 	p.crc.Mistake = why.Detail
+	p.crc.Flipped = why.Cause == icrc.CauseBitFlip
 }
 
 // Forgive makes looking for mistakes begin anew, with another part of the

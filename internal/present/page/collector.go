@@ -64,6 +64,7 @@ type series struct {
 
 	asked    [2]front // what each end has asked for
 	answered [2]front // and has got responses to
+	mtu      uint32   // the path MTU as far as it is known, 0 when it is not
 
 	count  [2][kinds]int // packets by class and kind
 	left   [2]int        // packets of each class that were left out
@@ -133,8 +134,9 @@ func (l *Collector) Placed(c *conversation.Conversation, end int, p conversation
 // age marks a packet whose PSN is not the next one.
 func (s *series) age(m *mark) {
 	f := &s.asked[m.asker()]
+	info := m.opcode.Info()
 	switch {
-	case m.flags&flagBad != 0 || m.opcode.Info().Service == wire.UD:
+	case m.flags&flagBad != 0 || info.Service == wire.UD:
 		return
 	case m.kind == kindResponse:
 		f = &s.answered[m.asker()]
@@ -145,7 +147,18 @@ func (s *series) age(m *mark) {
 		m.flags |= flagOld
 		return
 	}
-	f.join(front{true, m.psn.Add(1)})
+	f.join(front{true, m.psn.Add(s.span(m))})
+	if info.Place == wire.PlaceFirst || info.Place == wire.PlaceMiddle {
+		s.mtu = max(s.mtu, m.size)
+	}
+}
+
+// span is how many PSNs a packet takes: a READ as many as its response has packets.
+func (s *series) span(m *mark) int {
+	if m.opcode.Operation() != wire.OpReadRequest || s.mtu == 0 {
+		return 1
+	}
+	return min(max(1, (int(m.size)+int(s.mtu)-1)/int(s.mtu)), far/2)
 }
 
 // take keeps a packet, or counts it.
@@ -293,6 +306,7 @@ func (s *series) join(from *series) {
 	slices.SortStableFunc(s.marks, func(a, b mark) int { return cmp.Compare(a.number, b.number) })
 	s.events = append(s.events, from.events...)
 	s.asks = append(s.asks, from.asks...)
+	s.mtu = max(s.mtu, from.mtu)
 	for i := range s.asked {
 		s.asked[i].join(from.asked[i])
 		s.answered[i].join(from.answered[i])
@@ -335,30 +349,10 @@ func (l *Collector) Closed(c *conversation.Conversation) {
 func (l *Collector) choose() {
 	all := slices.Collect(maps.Keys(l.over))
 	slices.SortFunc(all, func(a, b *conversation.Conversation) int {
-		return cmp.Or(cmp.Compare(worst(b), worst(a)), cmp.Compare(b.Packets(), a.Packets()), cmp.Compare(a.First, b.First))
+		return cmp.Or(cmp.Compare(analysis.Gravest(b), analysis.Gravest(a)), cmp.Compare(b.Packets(), a.Packets()), cmp.Compare(a.First, b.First))
 	})
 	for _, c := range all[min(len(all), l.limits.Conversations):] {
 		l.forget(l.over[c])
 		delete(l.over, c)
 	}
 }
-
-// worst is the grade of the worst finding of a conversation.
-func worst(c *conversation.Conversation) (grade analysis.Grade) {
-	for i := range c.Ends {
-		for _, t := range c.Ends[i].Asks.Tallies {
-			grade = max(grade, grades[t.Kind])
-		}
-	}
-	return grade
-}
-
-// grades are those of the events.
-var grades = func() (of [conversation.Kinds]analysis.Grade) {
-	for _, code := range analysis.Codes() {
-		if k, ok := code.Kind.(conversation.Kind); ok {
-			of[k] = code.Grade
-		}
-	}
-	return of
-}()

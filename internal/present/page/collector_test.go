@@ -127,6 +127,32 @@ func TestBothDirectionsAreOneSeriesAcrossTheWrapOfPSNs(t *testing.T) {
 	}
 }
 
+func TestAREADThatIsAskedForAgainInItsMiddleIsSentAgain(t *testing.T) {
+	talk := newTalk(DefaultLimits())
+	ask := func(psn wire.PSN, size uint32) {
+		talk.packet(conversation.Packet{Src: alice, Dst: bob, DestQP: 0xb, PSN: psn, Opcode: 0x0c, DMALen: size})
+	}
+	answer := func(psn wire.PSN, opcode wire.Opcode) {
+		talk.packet(conversation.Packet{Src: bob, Dst: alice, DestQP: 0xa, PSN: psn, Opcode: opcode, Payload: 1024})
+	}
+	ask(10, 2048) // 1, 2, 3: tells the path MTU
+	answer(10, 0x0d)
+	answer(11, 0x0f)
+	ask(12, 4096) // 4, 5, 6: two of four
+	answer(12, 0x0d)
+	answer(13, 0x0e)
+	ask(14, 2048) // 7, 8, 9: the others
+	answer(14, 0x0d)
+	answer(15, 0x0f)
+	ask(16, 1024) // 10
+	_, s := talk.only(t)
+	for _, m := range s.marks {
+		if want := m.number == 7; want != (m.flags&flagOld != 0) {
+			t.Errorf("packet %d: sent again is %v", m.number, !want)
+		}
+	}
+}
+
 func TestThinningKeepsWhatPeopleLookForAndAllBytes(t *testing.T) {
 	limits := DefaultLimits()
 	limits.Packets = 1000

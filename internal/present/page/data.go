@@ -18,10 +18,9 @@ type (
 	data struct {
 		File          string             `json:"file"`
 		Packets       int                `json:"packets"`
-		NotFollowed   string             `json:"notFollowed"`
+		Notes         []string           `json:"notes"`
 		Began         string             `json:"began"`
 		Seen          int                `json:"seen"`
-		Evicted       int                `json:"evicted"`
 		Unlisted      int                `json:"unlisted"` // conversations that the page has no room for
 		Worst         []finding          `json:"worst"`
 		Codes         map[string]code    `json:"codes"`
@@ -127,7 +126,7 @@ type (
 func (p *Page) collect() *data {
 	r := p.Report
 	d := &data{
-		File: r.File, Packets: r.Counts.Seen, NotFollowed: r.NotFollowed(), Seen: r.Seen, Evicted: r.Evicted, Unlisted: r.Unlisted(),
+		File: r.File, Packets: r.Counts.Seen, Notes: append([]string{}, r.Notes()...), Seen: r.Seen, Unlisted: r.Unlisted(),
 		Worst: []finding{}, Codes: map[string]code{}, Opcodes: map[uint8]string{}, Syndromes: map[uint8]string{},
 		Pauses: []pause{}, Conversations: []conversationData{},
 	}
@@ -195,7 +194,7 @@ func (d *data) conversation(number int, c *conversation.Conversation, s *series,
 			}
 			d.use(code)
 			out.Tallies = append(out.Tallies, tallyData{code.Name, end, tally.Count, tally.First()})
-			out.Grade = worst(c).String()
+			out.Grade = analysis.Gravest(c).String()
 		}
 	}
 	for _, e := range s.events {

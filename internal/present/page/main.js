@@ -31,8 +31,7 @@ class Page {
     const d = this.data;
     const parts = [count(d.packets, "packet"), count(d.seen, "conversation")];
     if (d.began) parts.push("from " + d.began);
-    if (d.notFollowed) parts.push("not followed: " + d.notFollowed);
-    if (d.evicted) parts.push("given up before their end, because too many were open: " + count(d.evicted, "conversation"));
+    parts.push(...d.notes);
     if (d.unlisted) parts.push("not on this page: " + count(d.unlisted, "conversation"));
     byId("about").textContent = parts.join(" \u00b7 ");
   }

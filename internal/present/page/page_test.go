@@ -56,6 +56,9 @@ func TestThePageHoldsWhatItShows(t *testing.T) {
 	if len(d.Conversations) != 1 || len(d.Pauses) != 2 || d.Pauses[1].From != 1000 || !strings.HasPrefix(d.Pauses[1].What, "priority 3, by 00:00") {
 		t.Fatalf("%d conversations, pauses %v", len(d.Conversations), d.Pauses)
 	}
+	if d.Notes == nil {
+		t.Error("the program of the page takes a list of notes, also an empty one")
+	}
 	c := d.Conversations[0]
 	if c.Marks != 19 || len(decode(t, c.Series, c.Marks)[0]) != 19 || c.Grade != "warning" || len(c.Asks) != 10 {
 		t.Errorf("%d packets, grade %s, %d messages", c.Marks, c.Grade, len(c.Asks))
