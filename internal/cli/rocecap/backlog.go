@@ -1,10 +1,22 @@
 package rocecap
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 )
+
+// maxMemory is as many MiB as nobody has.
+const maxMemory = 1 << 30
+
+// checkMemory looks whether a backlog can have so many MiB.
+func checkMemory(mib int) error {
+	if mib < 1 || mib > maxMemory {
+		return fmt.Errorf("--memory %d: want from a MiB to %d of them", mib, maxMemory)
+	}
+	return nil
+}
 
 // backlog keeps the packets of the last while in memory, up to a number of bytes.
 type backlog struct {
@@ -24,6 +36,10 @@ type chunk struct {
 
 // chunkBytes is how much a chunk holds; whole chunks are forgotten at a time.
 const chunkBytes = 1 << 20
+
+// chunkRecords is how many packets a chunk has at most, however short they are: those
+// then take as much again.
+const chunkRecords = chunkBytes / recordOverhead
 
 // recordOverhead is the memory that a packet takes besides its bytes.
 const recordOverhead = 96
@@ -45,7 +61,7 @@ func (b *backlog) add(rec *capfile.Record) {
 // room returns a chunk that has room for a packet, the last one.
 func (b *backlog) room(n int) *chunk {
 	if len(b.chunks) > 0 {
-		if last := b.chunks[len(b.chunks)-1]; len(last.data)+n <= cap(last.data) {
+		if last := b.chunks[len(b.chunks)-1]; len(last.data)+n <= cap(last.data) && len(last.records) < chunkRecords {
 			return last
 		}
 	}

@@ -3,6 +3,7 @@ package rocecap
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 )
@@ -72,5 +73,21 @@ func TestBacklogReusesItsMemory(t *testing.T) {
 	})
 	if allocs > 0.01 {
 		t.Errorf("%g allocations a packet", allocs)
+	}
+}
+
+// TestABacklogOfShortPacketsTakesNoMoreThanItMay has packets that are much shorter than
+// what is kept besides.
+func TestABacklogOfShortPacketsTakesNoMoreThanItMay(t *testing.T) {
+	b := &backlog{span: time.Hour, limit: 4 << 20}
+	for i := range 1_000_000 {
+		b.add(&capfile.Record{Data: []byte{1}, WireLen: 1, Time: int64(i)})
+	}
+	took := 0
+	for _, c := range b.chunks {
+		took += cap(c.data) + cap(c.records)*int(unsafe.Sizeof(capfile.Record{}))
+	}
+	if took > 2*b.limit || b.bytes > b.limit+chunkBytes {
+		t.Errorf("%d bytes, said to be %d, want at most about %d", took, b.bytes, b.limit)
 	}
 }

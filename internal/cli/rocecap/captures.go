@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -41,17 +46,45 @@ func (o *captureOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.tcpPorts, "iwarp-port", nil, "capture the TCP connections with port `N`, for iWARP (repeatable)")
 	f.BoolVar(&o.tcp, "iwarp", false, "capture all TCP connections, for iWARP")
 	f.BoolVar(&o.tunnels, "tunnels", false, "capture VXLAN, Geneve, GRE, ERSPAN, IP in IP and MPLS, for RDMA inside")
-	f.IntVarP(&o.buffer, "buffer-size", "B", 0, "use `MIB` of memory for frames that were not read yet (64)")
+	f.IntVarP(&o.buffer, "buffer-size", "B", 0, "use `MIB` of memory for frames that were not read yet (128)")
 	f.BoolVar(&o.hardware, "hardware-time", false, "take the times of an interface that stamps frames")
+}
+
+// maxSnapLen is longer than any frame; asking for more asks for all of each.
+const maxSnapLen = 1 << 18
+
+// check looks whether interfaces and numbers make sense.
+func (o *captureOptions) check() error {
+	if len(o.interfaces) == 0 {
+		return errors.New("which interface? -i NAME; rocecap interfaces lists them")
+	}
+	for i, name := range o.interfaces {
+		if slices.Contains(o.interfaces[:i], name) {
+			return fmt.Errorf("-i %s: is given twice", name)
+		}
+	}
+	if o.snapLen < 0 || o.buffer < 0 {
+		return errors.New("-s and -B are not negative")
+	}
+	if o.snapLen >= maxSnapLen {
+		o.snapLen = 0
+	}
+	return nil
+}
+
+// unknown says more of a name that is no interface's but means something to other
+// programs.
+func unknown(name string, err error) error {
+	if errors.Is(err, nic.ErrUnknownInterface) && (name == "any" || strings.Contains(name, ",")) {
+		return fmt.Errorf("%w: give -i for each", err)
+	}
+	return err
 }
 
 // open begins to listen.
 func (o *captureOptions) open() (*captures, error) {
-	if len(o.interfaces) == 0 {
-		return nil, errors.New("which interface? -i NAME; rocecap interfaces lists them")
-	}
-	if o.snapLen < 0 || o.buffer < 0 {
-		return nil, errors.New("-s and -B are not negative")
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	traffic, err := o.traffic()
 	if err != nil {
@@ -71,7 +104,7 @@ func (o *captureOptions) open() (*captures, error) {
 		}
 		one, err := nic.OpenCapture(options)
 		if err != nil {
-			return nil, errors.Join(err, c.close())
+			return nil, errors.Join(unknown(name, err), c.close())
 		}
 		c.list = append(c.list, one)
 	}
@@ -143,6 +176,16 @@ func (c *captures) describe() (list []capfile.Interface) {
 	return list
 }
 
+// unstamped are the interfaces that were to stamp frames and do not.
+func (c *captures) unstamped(o *captureOptions) (names []string) {
+	for _, one := range c.list {
+		if o.hardware && one.Clock() != nic.HardwareClock {
+			names = append(names, one.Name())
+		}
+	}
+	return names
+}
+
 // statistics are the kernel's counts of each interface so far.
 func (c *captures) statistics() []nic.CaptureStats {
 	list := make([]nic.CaptureStats, len(c.list))
@@ -159,8 +202,17 @@ func (c *captures) summary(n int, what string) string {
 	for _, s := range c.statistics() {
 		all.Received += s.Received
 		all.Dropped += s.Dropped
+		all.InterfaceDropped += s.InterfaceDropped
+		all.Told = all.Told || s.Told
 	}
-	return fmt.Sprintf("%d packets %s, %d received by the filter, %d dropped by the kernel", n, what, all.Received+all.Dropped, all.Dropped)
+	text := fmt.Sprintf("%d packets %s, %d received by the filter, %d dropped by the kernel", n, what, all.Received+all.Dropped, all.Dropped)
+	switch {
+	case !all.Told:
+		return text
+	case len(c.list) > 1:
+		return text + fmt.Sprintf(", %d by the interfaces", all.InterfaceDropped)
+	}
+	return text + fmt.Sprintf(", %d by the interface", all.InterfaceDropped)
 }
 
 // arrival is what a reader got.
@@ -245,4 +297,21 @@ func (c *captures) close() error {
 		errs = append(errs, one.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// interruptible is a context that a signal ends, or a duration, 0 for none. A second
+// signal ends the program at once: what it writes to may be stuck. Who runs it by nohup
+// does not want it to end with the terminal.
+func interruptible(ctx context.Context, duration time.Duration) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(ctx, stop)
+	if duration == 0 {
+		return ctx, stop
+	}
+	ctx, cancel := context.WithTimeout(ctx, duration)
+	return ctx, func() { cancel(); stop() }
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"time"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
@@ -123,8 +124,9 @@ func (f *fileFeed) wait(ctx context.Context, at int64) error {
 	if f.speed == 0 {
 		return ctx.Err()
 	}
-	due := f.began.Add(time.Duration(float64(at-f.first) / f.speed))
-	delay := time.Until(due)
+	// Played slowly enough, a capture takes longer than a Duration can be.
+	due := time.Duration(min(float64(at-f.first)/f.speed, math.MaxInt64/2))
+	delay := due - time.Since(f.began)
 	if delay < time.Millisecond {
 		return ctx.Err()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/rocecap/rocecap/internal/present/live"
 	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/rdmap"
 	"github.com/rocecap/rocecap/internal/track/survey"
 	"github.com/rocecap/rocecap/internal/wire"
 )
@@ -57,48 +58,66 @@ func recall(c *conversation.Conversation, parts [][]capfile.Record, number int) 
 	return f.packets
 }
 
-// detail says all that is known of a conversation, nil when it has ended. From
-// the first time on its packets are remembered; those before that are looked for
-// in the backlog.
+// detail says all that is known of a conversation or an iWARP connection, nil when
+// it has ended. From the first time on its packets are remembered; those before
+// that are looked for in the backlog.
 func (v *viewer) detail(id, _ int) *live.Detail {
-	c, parts, number := v.focusOn(id)
-	if c != nil {
-		earlier := recall(c, parts, number)
-		v.monitor.look(func(*survey.Tracker) {
-			if f := v.monitor.focus; f != nil {
-				f.packets = append(earlier, f.packets...)
-			}
-		})
-	}
+	v.focusOn(id)
 	var d *live.Detail
 	v.monitor.look(func(t *survey.Tracker) { d = v.watch.detail(t, id) })
 	return d
 }
 
-// focusOn lets the monitor remember the packets of a conversation. When it did
-// not yet, it returns the conversation, and what the backlog has up to the packet
-// of a number.
-func (v *viewer) focusOn(id int) (c *conversation.Conversation, parts [][]capfile.Record, number int) {
+// focusOn lets the monitor remember the packets of what has a number.
+func (v *viewer) focusOn(id int) {
+	var is any
 	v.monitor.look(func(*survey.Tracker) {
-		m, whole := v.monitor, v.watch.of(id)
-		switch {
-		case whole == nil:
-			m.focus = nil
-		case m.focus == nil || m.focus.conversation != whole:
+		is = v.watch.of(id)
+		if c, _ := is.(*conversation.Conversation); !v.monitor.looksAt(c) {
+			v.monitor.focus = nil
+		}
+		if c, _ := is.(*rdmap.Connection); v.monitor.stream != nil && v.monitor.stream.connection != c {
+			v.monitor.stream = nil
+		}
+	})
+	switch c := is.(type) {
+	case *conversation.Conversation:
+		v.focusConversation(c)
+	case *rdmap.Connection:
+		v.focusStream(c)
+	}
+}
+
+// focusConversation remembers the packets of a conversation, unless it does already.
+func (v *viewer) focusConversation(whole *conversation.Conversation) {
+	var c *conversation.Conversation
+	var parts [][]capfile.Record
+	var number int
+	v.monitor.look(func(*survey.Tracker) {
+		if m := v.monitor; m.focus == nil {
 			m.focus = &focus{conversation: whole}
 			c, parts, number = outline(whole), m.backlog.lend(), m.number
 		}
 	})
-	return c, parts, number
+	if c == nil {
+		return
+	}
+	earlier := recall(c, parts, number)
+	v.monitor.look(func(*survey.Tracker) {
+		if f := v.monitor.focus; f != nil {
+			f.packets = append(earlier, f.packets...)
+		}
+	})
 }
 
-// leave forgets the packets of the conversation that was looked at.
+// leave forgets the packets of what was looked at.
 func (v *viewer) leave() {
-	v.monitor.look(func(*survey.Tracker) { v.monitor.focus = nil })
+	v.monitor.look(func(*survey.Tracker) { v.monitor.focus, v.monitor.stream = nil, nil })
 }
 
-// of returns the conversation of a number, nil when it has ended.
-func (w *watch) of(id int) *conversation.Conversation {
+// of returns the conversation or iWARP connection of a number, nil when it has
+// ended.
+func (w *watch) of(id int) any {
 	for c, n := range w.ids {
 		if n == id {
 			return c
@@ -107,12 +126,18 @@ func (w *watch) of(id int) *conversation.Conversation {
 	return nil
 }
 
-// detail copies what is known of a conversation.
+// detail copies what is known of a conversation or an iWARP connection.
 func (w *watch) detail(t *survey.Tracker, id int) *live.Detail {
-	c := w.of(id)
-	if c == nil {
-		return nil
+	switch c := w.of(id).(type) {
+	case *conversation.Conversation:
+		return w.conversationDetail(t, id, c)
+	case *rdmap.Connection:
+		return w.streamDetail(c)
 	}
+	return nil
+}
+
+func (w *watch) conversationDetail(t *survey.Tracker, id int, c *conversation.Conversation) *live.Detail {
 	d := &live.Detail{Conversation: outline(c), Remarks: make(map[int][]analysis.Remark)}
 	if f := w.monitor.focus; w.monitor.looksAt(c) {
 		d.Packets = append(d.Packets, f.packets[max(0, len(f.packets)-maxFocus):]...)

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +34,11 @@ type liveOptions struct {
 	streams  Streams
 }
 
+// captureFlags say what is captured, and mean nothing to a file.
+var captureFlags = [...]string{
+	"snaplen", "no-promiscuous-mode", "bpf", "all", "udp-port", "iwarp-port", "iwarp", "tunnels", "buffer-size", "hardware-time",
+}
+
 func newLive(s Streams) *cobra.Command {
 	o := &liveOptions{streams: s}
 	cmd := &cobra.Command{
@@ -53,7 +57,14 @@ tunnels when asked to. live needs the right CAP_NET_RAW for interfaces.
   rocecap live -i eth0 --json --metrics :9790
   rocecap live -r pcaps/rc_loss_send.pcap.gz`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range captureFlags {
+				if cmd.Flags().Changed(name) && o.read != "" && len(o.capture.interfaces) == 0 {
+					return fmt.Errorf("live: --%s is for interfaces; -Y chooses packets of a file", name)
+				}
+			}
+			return o.run(cmd.Context())
+		},
 	}
 	f := cmd.Flags()
 	o.capture.flags(f)
@@ -64,7 +75,7 @@ tunnels when asked to. live needs the right CAP_NET_RAW for interfaces.
 	f.DurationVarP(&o.duration, "duration", "a", 0, "end after `TIME`, such as 30s")
 	f.BoolVar(&o.json, "json", false, "print one JSON object for each interval")
 	f.BoolVar(&o.plain, "plain", false, "print lines on a terminal, too")
-	f.DurationVar(&o.keep, "keep", 2*time.Minute, "on a full screen: keep the packets of the last `TIME`, which the key w writes to a file")
+	f.DurationVar(&o.keep, "keep", 2*time.Minute, "on a full screen: keep the packets of the last `TIME`, of which the key w writes those that match to a file")
 	f.IntVar(&o.memory, "memory", 64, "keep them in at most `MIB` of memory")
 	f.StringVar(&o.metrics, "metrics", "", "serve Prometheus at `ADDRESS`, such as :9790")
 	return cmd
@@ -77,19 +88,16 @@ func (o *liveOptions) run(ctx context.Context) error {
 	}
 	m := newMonitor()
 	if o.filter != "" {
-		if m.filter, err = filter.Compile(o.filter); err != nil {
+		chosen, err := filter.Compile(o.filter)
+		if err != nil {
 			return err
 		}
+		m.follow(chosen)
 	}
 	v := &viewer{options: o, monitor: m, watch: newWatch(m), from: from}
 	v.say = func(text string) { fmt.Fprintf(o.streams.Err, "rocecap: %s\n", text) }
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible(ctx, o.duration)
 	defer stop()
-	if o.duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.duration)
-		defer cancel()
-	}
 	if o.metrics != "" {
 		closeServer, err := v.serve()
 		if err != nil {
@@ -101,8 +109,10 @@ func (o *liveOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.fullScreen() {
+		defer boundMemory(o.memory << 20)()
 		return v.screen(ctx)
 	}
+	defer boundMemory(0)()
 	return v.lines(ctx)
 }
 
@@ -111,13 +121,19 @@ func (o *liveOptions) feed() (feed, error) {
 	switch {
 	case o.interval < 10*time.Millisecond:
 		return nil, fmt.Errorf("--interval %v: want at least 10ms", o.interval)
-	case o.keep < 0 || o.memory < 1:
-		return nil, errors.New("--keep is not negative, and --memory at least a MiB")
-	case o.speed < 0:
-		return nil, fmt.Errorf("--speed %g: is not negative", o.speed)
+	case o.duration < 0:
+		return nil, fmt.Errorf("--duration %v: is not negative", o.duration)
+	case o.keep < 0:
+		return nil, fmt.Errorf("--keep %v: is not negative", o.keep)
+	case !(o.speed >= 0) || math.IsInf(o.speed, 0): // NaN is neither
+		return nil, fmt.Errorf("--speed %g: want a number that is not negative", o.speed)
 	case o.read != "" && len(o.capture.interfaces) > 0:
 		return nil, errors.New("-i and -r exclude each other")
-	case o.read == "":
+	}
+	if err := checkMemory(o.memory); err != nil {
+		return nil, err
+	}
+	if o.read == "" {
 		c, err := o.capture.open()
 		if err != nil {
 			return nil, err
@@ -179,6 +195,9 @@ func (v *viewer) lines(ctx context.Context) error {
 func (v *viewer) follow(ctx context.Context, show func(*live.Snapshot) error) error {
 	if l, ok := v.from.(*liveFeed); ok {
 		l.captures.down = func(name string) { v.say("interface " + name + " is down") }
+		for _, name := range l.captures.unstamped(&v.options.capture) {
+			v.say("interface " + name + " stamps no frames: their times are the kernel's")
+		}
 		defer l.captures.close()
 	}
 	var failed error // to show
@@ -212,7 +231,9 @@ func (v *viewer) describe(s *live.Snapshot) {
 		return
 	}
 	for i, n := range l.captures.statistics() {
-		s.Interfaces = append(s.Interfaces, live.Interface{Name: l.captures.list[i].Name(), Received: n.Received, Dropped: n.Dropped})
+		s.Interfaces = append(s.Interfaces, live.Interface{
+			Name: l.captures.list[i].Name(), Received: n.Received, Dropped: n.Dropped, Lost: n.InterfaceDropped,
+		})
 	}
 	if s.Total.Packets > 0 {
 		v.quiet = 0
@@ -246,7 +267,9 @@ func (v *viewer) sample() metrics.Sample {
 	s := v.monitor.sample()
 	if l, ok := v.from.(*liveFeed); ok {
 		for i, n := range l.captures.statistics() {
-			s.Interfaces = append(s.Interfaces, metrics.Interface{Name: l.captures.list[i].Name(), Received: n.Received, Dropped: n.Dropped})
+			s.Interfaces = append(s.Interfaces, metrics.Interface{
+				Name: l.captures.list[i].Name(), Received: n.Received, Dropped: n.Dropped, Lost: n.InterfaceDropped,
+			})
 		}
 	}
 	return s

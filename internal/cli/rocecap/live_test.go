@@ -61,6 +61,17 @@ func countedByAnalyze(t *testing.T, text string) counted {
 				}
 			}
 		}
+		Streams []struct {
+			Ends []struct {
+				CRCs       map[string]int64
+				Operations []struct{ Messages int64 }
+				Terminate  *struct{}
+				TCP        struct {
+					Segments int64
+					Again    int64 `json:"segments_sent_again"`
+				}
+			}
+		}
 		Findings []struct {
 			Code, Grade  string
 			Count        int64
@@ -81,6 +92,19 @@ func countedByAnalyze(t *testing.T, text string) counted {
 			n["wrong_icrc"] += e.BadICRC
 			for _, o := range e.Operations {
 				n["messages"] += o.Messages
+			}
+		}
+	}
+	for _, c := range report.Streams {
+		for _, e := range c.Ends {
+			n["packets"] += e.TCP.Segments
+			n["packets_sent_again"] += e.TCP.Again
+			n["wrong_icrc"] += e.CRCs["bad"]
+			for _, o := range e.Operations {
+				n["messages"] += o.Messages
+			}
+			if e.Terminate != nil {
+				n["naks"]++
 			}
 		}
 	}
@@ -133,11 +157,15 @@ func wantCounted(t *testing.T, about string, got, want counted) {
 func TestLiveCountsWhatAnalyzeCounts(t *testing.T) {
 	for _, name := range []string{
 		"rc_loss_send.pcap.gz", "rc_loss_read.pcap.gz", "py_rnr.pcap", "py_badrkey.pcap", "many_qps.pcap.gz", "ce_marks.pcap.gz",
-		"rping_rxe.pcap", "cm_reject.pcap", "ucmatose.pcap", "udaddy.pcap", "uc_pingpong.pcap", "iw_rping.pcap", "iw_read_bw.pcap",
+		"rping_rxe.pcap", "cm_reject.pcap", "ucmatose.pcap", "udaddy.pcap", "uc_pingpong.pcap", "iw_rping.pcap", "iw_read_bw.pcap", "iw_ucmatose.pcap",
 	} {
 		file := pcaps(t, name)
 		objects := liveObjects(t, "-r", file, "--interval", "20ms")
-		wantCounted(t, name, countedByLive(t, objects), countedByAnalyze(t, mustRun(t, "analyze", "--json", file)))
+		want := countedByAnalyze(t, mustRun(t, "analyze", "--json", file))
+		if strings.HasPrefix(name, "iw_") { // analyze does not say how long the frames of TCP are
+			want["bytes"] = frameBytes(t, name)
+		}
+		wantCounted(t, name, countedByLive(t, objects), want)
 		seconds := 0.0
 		for _, o := range objects {
 			seconds += o.Seconds
@@ -145,6 +173,40 @@ func TestLiveCountsWhatAnalyzeCounts(t *testing.T) {
 		if seconds <= 0 || seconds > 1000 {
 			t.Errorf("%s: %g seconds", name, seconds)
 		}
+	}
+}
+
+// frameBytes adds up the lengths of a capture's frames.
+func frameBytes(t *testing.T, name string) (n int64) {
+	t.Helper()
+	for _, f := range frames(t, name) {
+		n += int64(len(f))
+	}
+	return n
+}
+
+// TestLiveHasARowForEachEndOfAnIWARPConnection plays iw_rping.pcap: in each interval
+// there are two rows with one number, and the latencies of what was measured.
+func TestLiveHasARowForEachEndOfAnIWARPConnection(t *testing.T) {
+	objects := liveObjects(t, "-r", pcaps(t, "iw_rping.pcap"), "--interval", "20ms")
+	if len(objects) < 2 {
+		t.Fatalf("%d intervals", len(objects))
+	}
+	for i, o := range objects {
+		if len(o.Streams) == 0 && i == 0 {
+			continue // it is not known to be iWARP yet
+		}
+		if len(o.Streams) != 2 {
+			t.Fatalf("interval %d: %d rows", i, len(o.Streams))
+		}
+		a, b := o.Streams[0], o.Streams[1]
+		if a.Service != "iWARP" || a.From != "10.77.0.2:53164" || a.To != "10.77.0.3:7174" || b.From != a.To || a.Conversation != 1 || b.Conversation != 1 {
+			t.Errorf("interval %d: %+v", i, o.Streams)
+		}
+	}
+	end := objects[len(objects)-1].Streams
+	if sum := end[0].Total["messages"] + end[1].Total["messages"]; sum != 18 || end[0].P99 == 0 {
+		t.Errorf("%d messages: %+v", sum, end)
 	}
 }
 
@@ -181,11 +243,52 @@ func TestLiveRefusesWhatItCannotDo(t *testing.T) {
 		{[]string{"-i", "none0"}, "interface none0: there is no such interface"},
 		{[]string{"-r", "none.pcap"}, "none.pcap: no such file"},
 		{[]string{"-r", "none.pcap", "--speed", "-1"}, "--speed -1"},
+		{[]string{"-r", "none.pcap", "--speed", "NaN"}, "--speed NaN"},
+		{[]string{"-r", "none.pcap", "--speed", "Inf"}, "--speed +Inf"},
+		{[]string{"-r", "none.pcap", "--memory", "0"}, "--memory 0: want from a MiB"},
+		{[]string{"-r", "none.pcap", "--memory", "99999999999999"}, "--memory 99999999999999: want from a MiB"},
+		{[]string{"-r", "none.pcap", "--keep", "-1s"}, "--keep -1s"},
+		{[]string{"-r", "none.pcap", "-a", "-1s"}, "--duration -1s"},
+		{[]string{"-r", "none.pcap", "--bpf", "udp"}, "--bpf is for interfaces"},
+		{[]string{"-r", "none.pcap", "-s", "64"}, "--snaplen is for interfaces"},
+		{[]string{"-i", "none0", "-i", "none1", "-i", "none0"}, "-i none0: is given twice"},
+		{[]string{"-i", "any"}, "interface any: there is no such interface: give -i for each"},
+		{[]string{"-i", "none0,none1"}, "give -i for each"},
 		{[]string{"-r", "none.pcap", "--interval", "1ms"}, "--interval 1ms"},
 		{[]string{"-i", "none0", "--udp-port", "0"}, "--udp-port 0: want a port"},
 		{[]string{"-i", "none0", "--bpf", "udp", "--all"}, "exclude each other"},
 	} {
 		r := run(append([]string{"live"}, test.args...)...)
+		if r.code != 2 || !strings.Contains(r.err, test.want) {
+			t.Errorf("%v: %+v, want %q", test.args, r, test.want)
+		}
+	}
+}
+
+func TestRecordRefusesWhatItCannotDo(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-w", "x"}, "which interface? -i NAME"},
+		{[]string{"-i", "none0"}, "which file? -w FILE"},
+		{[]string{"-i", "none0", "-w", "x", "-c", "-1"}, "not negative"},
+		{[]string{"-i", "none0", "-w", "x", "-a", "-1s"}, "not negative"},
+		{[]string{"-i", "none0", "-w", "x", "-s", "-1"}, "not negative"},
+		{[]string{"-i", "none0", "-w", "x", "--before", "3s"}, "--before is for --trigger"},
+		{[]string{"-i", "none0", "-w", "x", "--memory", "3"}, "--memory is for --trigger"},
+		{[]string{"-i", "none0", "-w", "x", "--trigger", "nak", "--memory", "99999999999999"}, "--memory 99999999999999"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "files:3"}, "-b files:3: at which size"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "filesize:0"}, "want a number above 0"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "filesize:NaN"}, "want a number above 0"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "duration:Inf"}, "want a number above 0"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "filesize:1e30"}, "want a number above 0"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "packets:0.5"}, "want a whole number"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "packets"}, "want a number above 0"},
+		{[]string{"-i", "none0", "-w", "x", "-b", "size:3"}, "want filesize:KB"},
+		{[]string{"-i", "none0", "-w", "-", "-b", "packets:3"}, "the standard output cannot be several files"},
+	} {
+		r := run(append([]string{"record"}, test.args...)...)
 		if r.code != 2 || !strings.Contains(r.err, test.want) {
 			t.Errorf("%v: %+v, want %q", test.args, r, test.want)
 		}

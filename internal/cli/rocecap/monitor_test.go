@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
@@ -27,10 +29,11 @@ func TestMonitorFiltersByWhatPacketsMeanTogether(t *testing.T) {
 			t.Fatalf("exit code %d\n%s", code, listed.String())
 		}
 		m := newMonitor()
-		var err error
-		if m.filter, err = filter.Compile(test.filter); err != nil {
+		chosen, err := filter.Compile(test.filter)
+		if err != nil {
 			t.Fatal(err)
 		}
+		m.follow(chosen)
 		reader, err := capfile.Open(file)
 		if err != nil {
 			t.Fatal(err)
@@ -51,4 +54,22 @@ func TestMonitorFiltersByWhatPacketsMeanTogether(t *testing.T) {
 			t.Errorf("%s -Y %s: %d of %d packets are followed, decode lists %d", test.file, test.filter, got, m.number, want)
 		}
 	}
+}
+
+// TestTheCollectorIsToldWhatMemoryThereIs has no limit, and one that the user chose.
+func TestTheCollectorIsToldWhatMemoryThereIs(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	restore := boundMemory(64 << 20)
+	if got := debug.SetMemoryLimit(-1); got != 288<<20 {
+		t.Errorf("limit %d, want 288 MiB", got)
+	}
+	if restore(); debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		t.Error("the limit stays when nothing is followed any more")
+	}
+	debug.SetMemoryLimit(1 << 30)
+	restore = boundMemory(0)
+	if got := debug.SetMemoryLimit(-1); got != 1<<30 {
+		t.Errorf("the user's limit became %d", got)
+	}
+	restore()
 }

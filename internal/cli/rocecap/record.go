@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
+	"math"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,12 +51,19 @@ icrc, cnp, ce, pause, cm, iwarp, error or warning, or a code that rocecap explai
 lists; with -rate>N behind it, more than N of these in a second.
 
 record needs the right CAP_NET_RAW. Ctrl-C ends it; then it says how many packets
-were captured, and how many the kernel dropped.`,
+were captured, and how many the kernel and the interface dropped.`,
 		Example: `  rocecap record -i eth0 -w roce.pcapng
   rocecap record -i eth0 -w roce.pcapng.zst -b filesize:1000000 -b files:10
   rocecap record -i eth0 -w trouble.pcapng --trigger 'nak,timeout,cnp-rate>1000'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range [...]string{"before", "after", "memory"} {
+				if cmd.Flags().Changed(name) && len(o.triggers) == 0 {
+					return fmt.Errorf("record: --%s is for --trigger", name)
+				}
+			}
+			return o.run(cmd.Context())
+		},
 	}
 	f := cmd.Flags()
 	o.capture.flags(f)
@@ -73,12 +79,16 @@ were captured, and how many the kernel dropped.`,
 	return cmd
 }
 
-// flushEvery is how often what was captured is handed to the file.
-const flushEvery = time.Second
+// flushEvery is how often what was captured is handed to the file. The kernel keeps
+// it for half a second before, at most (nic.DefaultBlockTimeout).
+const flushEvery = 500 * time.Millisecond
 
 func (o *recordOptions) run(ctx context.Context) error {
 	if o.write == "" {
 		return errors.New("record: which file? -w FILE")
+	}
+	if o.write == "-" && o.streams.OutTTY {
+		return errors.New("record: -w -: the standard output is a terminal")
 	}
 	r, err := o.recorder()
 	if err != nil {
@@ -91,20 +101,25 @@ func (o *recordOptions) run(ctx context.Context) error {
 	if err := o.streams.DropRights(); err != nil {
 		return errors.Join(err, captured.close())
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	if o.duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.duration)
-		defer cancel()
+	if r.triggers != nil {
+		defer boundMemory(o.memory << 20)()
 	}
 	r.captures, r.began = captured, time.Now()
 	captured.down = func(name string) { o.say("interface %s is down; recording goes on when it is up again\n", name) }
+	for _, name := range captured.unstamped(&o.capture) {
+		o.say("interface %s stamps no frames: their times are the kernel's\n", name)
+	}
 	for _, i := range captured.describe() {
 		if _, err := r.ring.AddInterface(i); err != nil {
-			return err
+			return errors.Join(err, captured.close())
 		}
 	}
+	// A named pipe waits for its reader here, and can be interrupted.
+	if err := r.ring.Open(); err != nil {
+		return errors.Join(r.fail(err), captured.close())
+	}
+	ctx, stop := interruptible(ctx, o.duration)
+	defer stop()
 	o.say("recording %s on %s; Ctrl-C ends it\n", r.what(), strings.Join(o.capture.interfaces, " and "))
 	err = captured.run(ctx, flushEvery, r.take, r.tick)
 	return errors.Join(err, r.finish(), captured.close())
@@ -122,10 +137,13 @@ func (o *recordOptions) recorder() (*recorder, error) {
 		return nil, err
 	}
 	switch {
+	case rotation.Files > 0 && rotation.Bytes == 0 && rotation.Every == 0 && rotation.Packets == 0:
+		return nil, fmt.Errorf("-b files:%d: at which size, time or number of packets does another file begin?", rotation.Files)
 	case o.count < 0 || o.duration < 0 || o.before < 0 || o.after < 0:
 		return nil, errors.New("record: counts and times are not negative")
-	case o.memory < 1:
-		return nil, fmt.Errorf("--memory %d: want at least a MiB", o.memory)
+	}
+	if err := checkMemory(o.memory); err != nil {
+		return nil, err
 	}
 	r := &recorder{options: o}
 	if r.ring, err = capfile.NewRing(o.write, rotation); err != nil {
@@ -147,24 +165,39 @@ func (o *recordOptions) recorder() (*recorder, error) {
 func parseRotation(texts []string) (r capfile.Rotation, err error) {
 	for _, text := range texts {
 		name, value, _ := strings.Cut(text, ":")
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil || n <= 0 {
-			return r, fmt.Errorf("-b %s: want a number above 0 behind the colon", text)
-		}
 		switch name {
 		case "filesize":
-			r.Bytes = int64(n * 1000)
+			err = rotateAt(&r.Bytes, value, 1000)
 		case "duration":
-			r.Every = time.Duration(n * float64(time.Second))
+			err = rotateAt(&r.Every, value, float64(time.Second))
 		case "packets":
-			r.Packets = int(n)
+			err = rotateAt(&r.Packets, value, 1)
 		case "files":
-			r.Files = int(n)
+			err = rotateAt(&r.Files, value, 1)
 		default:
-			return r, fmt.Errorf("-b %s: want filesize:KB, duration:SECONDS, packets:N or files:N", text)
+			err = errors.New("want filesize:KB, duration:SECONDS, packets:N or files:N")
+		}
+		if err != nil {
+			return r, fmt.Errorf("-b %s: %w", text, err)
 		}
 	}
 	return r, nil
+}
+
+// maxRotation is more than any of the limits needs to be, and fits into each.
+const maxRotation = 1 << 53
+
+// rotateAt reads a limit, in so many of which it is counted.
+func rotateAt[N ~int | ~int64](to *N, text string, unit float64) error {
+	n, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || !(n > 0) || n*unit > maxRotation: // NaN is not above 0
+		return errors.New("want a number above 0 behind the colon")
+	case unit == 1 && n != math.Trunc(n):
+		return errors.New("want a whole number behind the colon")
+	}
+	*to = N(max(1, n*unit))
+	return nil
 }
 
 // recorder writes what is captured.
@@ -183,7 +216,7 @@ type recorder struct {
 	monitor  *monitor
 	backlog  *backlog
 	fired    *trigger // by the packet that was given to the monitor last
-	why      string
+	why      analysis.Found
 	until    int64 // write until then
 }
 
@@ -213,7 +246,8 @@ func (r *recorder) one(rec *capfile.Record) error {
 	r.monitor.take([]capfile.Record{*rec})
 	if r.fired != nil {
 		if rec.Time > r.until {
-			r.options.say("%s: %s\n", r.fired.name, r.why)
+			_, text := r.why.Say()
+			r.options.say("%s: %s\n", r.fired.name, text)
 		}
 		r.until = rec.Time + int64(r.options.after)
 		if err := r.backlog.take(rec.Time-int64(r.options.before), r.write); err != nil {
@@ -231,8 +265,7 @@ func (r *recorder) one(rec *capfile.Record) error {
 func (r *recorder) found(f analysis.Found) {
 	for _, t := range r.triggers {
 		if t.fires(f.Kind, r.monitor.now) && r.fired == nil {
-			r.fired = t
-			_, r.why = f.Say()
+			r.fired, r.why = t, f
 		}
 	}
 }
@@ -264,18 +297,33 @@ func (r *recorder) fail(err error) error {
 // count gives the file the interfaces' counters.
 func (r *recorder) count() {
 	for i, s := range r.captures.statistics() {
-		_ = r.ring.SetStatistics(i, capfile.Statistics{
-			Received: capfile.Count(s.Received + s.Dropped), OSDropped: capfile.Count(s.Dropped), Delivered: capfile.Count(s.Received),
-			Start: r.began.UnixNano(), End: time.Now().UnixNano(),
-		})
+		_ = r.ring.SetStatistics(i, fileStatistics(&s, r.began, time.Now()))
 	}
+}
+
+// fileStatistics are an interface's counts as a pcapng file has them: isb_ifrecv and
+// isb_ifdrop are the interface's own, isb_filteraccept, isb_osdrop and isb_usrdeliv
+// the kernel's of the capture (draft-ietf-opsawg-pcapng section 4.6).
+func fileStatistics(s *nic.CaptureStats, began, now time.Time) capfile.Statistics {
+	n := capfile.Statistics{
+		Accepted: capfile.Count(s.Received + s.Dropped), OSDropped: capfile.Count(s.Dropped), Delivered: capfile.Count(s.Received),
+		Start: began.UnixNano(), End: now.UnixNano(),
+	}
+	if s.Told {
+		n.Received, n.Dropped = capfile.Count(s.InterfaceCame), capfile.Count(s.InterfaceDropped)
+	}
+	return n
 }
 
 // finish completes the file, and says what there was.
 func (r *recorder) finish() error {
 	r.count()
 	err := r.ring.Close()
-	r.options.say("%s\n", r.captures.summary(r.written, "written"))
+	what := "written"
+	if r.failed || err != nil {
+		what = "captured, of which not all could be written"
+	}
+	r.options.say("%s\n", r.captures.summary(r.written, what))
 	if err == nil || r.failed {
 		return nil // a file that could not be written says so once
 	}

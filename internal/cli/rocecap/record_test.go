@@ -1,7 +1,10 @@
 package rocecap
 
 import (
+	"bytes"
+	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
@@ -26,5 +29,13 @@ func TestRecordingAllocatesNothingPerPacket(t *testing.T) {
 	})
 	if allocs > 0.01 || r.written < 20_000 {
 		t.Errorf("%g allocations for each of %d packets", allocs, r.written)
+	}
+}
+
+func TestRecordDoesNotWriteToATerminal(t *testing.T) {
+	var said bytes.Buffer
+	code := Main([]string{"record", "-i", "none0", "-w", "-"}, Streams{Out: io.Discard, Err: &said, OutTTY: true})
+	if code != 2 || !strings.Contains(said.String(), "-w -: the standard output is a terminal") {
+		t.Errorf("exit code %d: %s", code, said.String())
 	}
 }

@@ -26,8 +26,7 @@ const (
 	soakInterval = "1m"
 	soakSamples  = 200
 	soakMemory   = 256 << 10 // kB that the process may take
-	soakHeap     = "GOMEMLIMIT=224MiB"
-	maxGrowth    = 1.25 // medians of quarters of a run differ by up to 1.12 by chance
+	maxGrowth    = 1.25      // medians of quarters of a run differ by up to 1.12 by chance
 )
 
 // TestMemoryStaysFlat plays as fast as it goes; the time that the packets have is
@@ -64,7 +63,7 @@ func soak(t *testing.T, c *crowd, packets, limit int) []int {
 	t.Helper()
 	limited := fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, limit)
 	cmd := exec.Command("sh", "-c", limited, os.Args[0], "live", "-r", "-", "--plain", "--speed", "0", "--interval", soakInterval)
-	cmd.Env = append(os.Environ(), asProgram+"=1", soakHeap)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
 	said, errors := &lastLine{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = said, errors
 	in, err := cmd.StdinPipe()

@@ -17,9 +17,13 @@ type trigger struct {
 	kinds []any
 	above int // 0: each fires
 
-	second int64 // that is counted
-	count  int
+	last   int64              // the part of a second in which there was one last
+	counts [partsOfSecond]int // those of the last second, by its parts
+	sum    int
 }
+
+// partsOfSecond is how finely the last second is told.
+const partsOfSecond = 100
 
 // groups are the names for several codes. A trigger can be any code, too.
 var groups = map[string]func(analysis.Code) bool{
@@ -92,9 +96,21 @@ func (t *trigger) fires(kind any, now int64) bool {
 	if t.above == 0 {
 		return true
 	}
-	if second := now / int64(time.Second); second != t.second {
-		t.second, t.count = second, 0
+	t.pass(now / (int64(time.Second) / partsOfSecond))
+	t.counts[t.last%partsOfSecond]++
+	t.sum++
+	return t.sum > t.above
+}
+
+// pass forgets what is a second ago, now that it is a part of a second. When that is
+// before the last one, as when a clock is set back, what there is counts as then.
+func (t *trigger) pass(part int64) {
+	if part-t.last >= partsOfSecond || t.last-part >= partsOfSecond {
+		t.counts, t.sum, t.last = [partsOfSecond]int{}, 0, part
 	}
-	t.count++
-	return t.count == t.above+1
+	for ; t.last < part; t.last++ {
+		oldest := &t.counts[(t.last+1)%partsOfSecond]
+		t.sum -= *oldest
+		*oldest = 0
+	}
 }

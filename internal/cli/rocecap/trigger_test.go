@@ -46,23 +46,57 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-func TestARateTriggerFiresOnceASecond(t *testing.T) {
+// TestARateTriggerFiresWhileThereAreMoreInASecond has a hundred CNPs a second for two
+// seconds, then eight a second.
+func TestARateTriggerFiresWhileThereAreMoreInASecond(t *testing.T) {
 	list, err := parseTriggers([]string{"nak, cnp-rate>10"})
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	fired := 0
-	for i := range int64(300) { // a hundred a second, then eight
+	for i := range int64(300) {
 		at := i * int64(10*time.Millisecond)
 		if i >= 200 {
 			at = int64(2*time.Second) + (i-200)*int64(125*time.Millisecond)
 		}
-		if list[1].fires(conversation.CongestionCNP, at) {
-			fired++
+		fires := list[1].fires(conversation.CongestionCNP, at)
+		if want := i >= 10 && i < 200; fires != want && (i < 200 || at > int64(3*time.Second)) {
+			t.Fatalf("CNP %d, at %v: fires %t", i, time.Duration(at), fires)
 		}
 	}
-	if fired != 2 {
-		t.Errorf("fires %d times, want once in each of two seconds", fired)
+}
+
+// TestARateIsOfAnySecond has eleven CNPs around the begin of a second of the clock, and
+// as many in a little more than a second.
+func TestARateIsOfAnySecond(t *testing.T) {
+	for step, want := range map[time.Duration]bool{90 * time.Millisecond: true, 102 * time.Millisecond: false} {
+		list, err := parseTriggers([]string{"cnp-rate>10"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fired := false
+		for i := range 11 {
+			fired = list[0].fires(conversation.CongestionCNP, int64(1700000000500*time.Millisecond)+int64(i)*int64(step))
+		}
+		if fired != want {
+			t.Errorf("one each %v: fires %t", step, fired)
+		}
+	}
+}
+
+func TestARateGoesOnWhenTheClockIsSetBack(t *testing.T) {
+	list, err := parseTriggers([]string{"cnp-rate>2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, test := range []struct {
+		at   time.Duration
+		want bool
+	}{
+		{time.Hour, false}, {time.Hour, false}, {time.Minute, false}, {time.Minute, false}, {time.Minute - 500*time.Millisecond, true}, {0, false},
+	} {
+		if got := list[0].fires(conversation.CongestionCNP, int64(test.at)); got != test.want {
+			t.Errorf("CNP %d, at %v: fires %t", i, test.at, got)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/rocecap/rocecap/internal/netio/capfile"
 	"github.com/rocecap/rocecap/internal/present/filter"
 	"github.com/rocecap/rocecap/internal/present/live"
+	"github.com/rocecap/rocecap/internal/present/packet"
 	"github.com/rocecap/rocecap/internal/track/survey"
 )
 
@@ -110,24 +111,33 @@ func (v *viewer) setFilter(text string) error {
 	return err
 }
 
-// write writes the packets of the last while to a file that is not there yet.
+// write writes the packets of the last while that match the filter to a file that is
+// not there yet.
 func (v *viewer) write(name string) (packets int, err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return 0, fmt.Errorf("%s: there is such a file already", name)
 	}
 	var parts [][]capfile.Record
 	var since int64
+	var number int
+	var chosen *matcher
 	v.monitor.look(func(*survey.Tracker) {
-		parts, since = v.monitor.backlog.lend(), v.monitor.now-int64(v.options.keep)
+		m := v.monitor
+		parts, since, number, chosen = m.backlog.lend(), m.now-int64(v.options.keep), m.number+1, m.filter.again()
 	})
+	for _, part := range parts {
+		number -= len(part)
+	}
 	out := &sink{name: name}
+	var p packet.Packet
 	for _, part := range parts {
 		records := make([]*capfile.Record, 0, len(part))
 		for i := range part {
-			if part[i].Time >= since {
-				records = append(records, &part[i])
-			}
+			records = append(records, &part[i])
 		}
+		records = chosen.choose(records, number, &p)
+		number += len(part)
+		records = slices.DeleteFunc(records, func(rec *capfile.Record) bool { return rec.Time < since })
 		if err := out.write(v, records); err != nil {
 			return packets, errors.Join(err, out.close())
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/present/filter"
 	"github.com/rocecap/rocecap/internal/present/live"
 	"github.com/rocecap/rocecap/internal/testneed"
 	"github.com/rocecap/rocecap/internal/wire"
@@ -204,6 +205,60 @@ func TestTheBacklogIsWritten(t *testing.T) {
 	}
 	if _, err := v.write(filepath.Join(t.TempDir(), "none", "x.pcapng")); err == nil {
 		t.Error("a file in no folder is written")
+	}
+}
+
+// TestTheBacklogIsWrittenAsFarAsItMatches has a filter that came when all packets
+// were there, which asks for units in a TCP stream and for a packet's place: the file
+// has the packets that decode lists.
+func TestTheBacklogIsWrittenAsFarAsItMatches(t *testing.T) {
+	const chosen = "iwarp_rdma.opcode == 3 && frame.number > 12"
+	v := played(t, "iw_rping.pcap", time.Second, nil)
+	if err := v.setFilter(chosen); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "some.pcapng")
+	n, err := v.write(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed bytes.Buffer
+	if code := Main([]string{"decode", "-Y", chosen, v.options.read}, Streams{Out: &listed, Err: &listed}); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, listed.String())
+	}
+	if want := bytes.Count(listed.Bytes(), []byte{'\n'}); n != want || n == 0 || len(frames(t, file)) != n {
+		t.Errorf("%d packets are written, decode lists\n%s", n, listed.String())
+	}
+}
+
+// TestAFilterMayAskForWhatTheCaptureSaysOfAPacket asks for the interface, the comment
+// and the time since the packet before.
+func TestAFilterMayAskForWhatTheCaptureSaysOfAPacket(t *testing.T) {
+	frame := frames(t, filepath.Join(testneed.Pcaps(t), "py_badrkey.pcap"))[0]
+	m := newMonitor()
+	followed := func(text string) int {
+		f, err := filter.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = newMonitor()
+		m.follow(f)
+		var list []capfile.Record
+		for i := range int64(4) {
+			list = append(list, capfile.Record{
+				Data: frame, WireLen: len(frame), Time: i * i * int64(time.Second), HasTime: true, Interface: int32(i % 2), Link: wire.LinkEthernet, FCSLen: -1,
+			})
+		}
+		list[2].Comment = "look here"
+		m.take(list)
+		return m.tracker.Counts.Seen
+	}
+	for text, want := range map[string]int{
+		"frame.interface_id == 1": 2, `frame.comment contains "here"`: 1, "frame.time_delta > 2": 2, "frame.time_relative > 3": 2,
+	} {
+		if got := followed(text); got != want {
+			t.Errorf("%s: %d packets, want %d", text, got, want)
+		}
 	}
 }
 

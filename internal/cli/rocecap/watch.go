@@ -7,7 +7,6 @@ import (
 	"github.com/rocecap/rocecap/internal/present/analysis"
 	"github.com/rocecap/rocecap/internal/present/live"
 	"github.com/rocecap/rocecap/internal/track/connect"
-	"github.com/rocecap/rocecap/internal/track/conversation"
 	"github.com/rocecap/rocecap/internal/track/rates"
 	"github.com/rocecap/rocecap/internal/track/survey"
 )
@@ -16,8 +15,9 @@ import (
 type watch struct {
 	monitor  *monitor
 	board    *rates.Board
+	streams  *streamBoard
 	last     int64
-	ids      map[*conversation.Conversation]int
+	ids      map[any]int // of conversations and iWARP connections, by their pointers
 	next     int
 	findings []live.Finding // since the last snapshot
 	unlisted int
@@ -52,8 +52,8 @@ func remember[T any](list []T, one T, keep int) []T {
 const maxFindings = 256
 
 func newWatch(m *monitor) *watch {
-	w := &watch{monitor: m, board: rates.NewBoard(), ids: make(map[*conversation.Conversation]int)}
-	m.found, m.closed = w.found, w.board.Close
+	w := &watch{monitor: m, board: rates.NewBoard(), streams: newStreamBoard(), ids: make(map[any]int)}
+	m.found, m.closed, m.closedStream = w.found, w.board.Close, w.streams.close
 	m.tracker.Conversations.United = w.board.Unite
 	m.tracker.Connections.Closed = func(c *connect.Connection) { w.closed = remember(w.closed, c, maxClosed) }
 	return w
@@ -69,7 +69,10 @@ func (w *watch) found(f analysis.Found) {
 		return
 	}
 	where, text := f.Say()
-	id := 0
+	id, end := 0, f.End
+	if about := w.monitor.about; about.connection != nil {
+		id, end = w.id(about.connection), about.end
+	}
 	if f.Conversation != nil {
 		id = w.id(f.Conversation)
 		w.recent = remember(w.recent, remark{id, f.Packet, analysis.Remark{Grade: code.Grade, Text: text}}, maxRecent)
@@ -78,7 +81,7 @@ func (w *watch) found(f analysis.Found) {
 		return
 	}
 	w.findings = append(w.findings, live.Finding{
-		Time: time.Unix(0, w.monitor.now), Packet: f.Packet, Code: code.Name, Grade: int(code.Grade), ID: id, End: f.End, Where: where, Text: text,
+		Time: time.Unix(0, w.monitor.now), Packet: f.Packet, Code: code.Name, Grade: int(code.Grade), ID: id, End: end, Where: where, Text: text,
 	})
 }
 
@@ -99,17 +102,24 @@ func (w *watch) snapshot(now int64, last bool) *live.Snapshot {
 			since = max(0, time.Duration(now-w.last))
 		}
 		w.last, s.Seconds = now, since.Seconds()
-		w.forget(t.Conversations)
+		w.forget(t)
 		rows := w.board.Look(since, t.Conversations)
+		streams, over := w.streams.look(since, t.Streams)
 		if last {
 			t.Finish()
 		}
 		s.Total, s.New = rates.Sum(rows)
 		s.New.Add(w.board.Ended)
+		s.New.Add(over)
 		for _, r := range rows {
 			s.Rows = append(s.Rows, w.row(r))
 		}
-		s.Findings, s.Unlisted, s.Evicted = w.findings, w.unlisted, t.Conversations.Evicted()
+		for _, r := range streams {
+			s.Total.Add(r.Total)
+			s.New.Add(r.New)
+			s.Rows = append(s.Rows, w.streamRow(r))
+		}
+		s.Findings, s.Unlisted, s.Evicted = w.findings, w.unlisted, evicted(t)
 		w.findings, w.unlisted = nil, 0
 	})
 	return s
@@ -124,8 +134,15 @@ func (w *watch) row(r *rates.Row) live.Row {
 	}
 }
 
-// id numbers a conversation.
-func (w *watch) id(c *conversation.Conversation) int {
+// streamRow copies a row, which goes on.
+func (w *watch) streamRow(r *streamRow) live.Row {
+	row := r.Row
+	row.ID, row.Rates = w.id(r.key.connection), slices.Clone(r.Rates)
+	return row
+}
+
+// id numbers a conversation, or an iWARP connection.
+func (w *watch) id(c any) int {
 	id := w.ids[c]
 	if id == 0 {
 		w.next++
@@ -135,13 +152,19 @@ func (w *watch) id(c *conversation.Conversation) int {
 	return id
 }
 
-// forget forgets the numbers of conversations that have ended.
-func (w *watch) forget(t *conversation.Tracker) {
-	open := make(map[*conversation.Conversation]int, len(w.ids))
-	for c := range t.All() {
+// forget forgets the numbers of what has ended.
+func (w *watch) forget(t *survey.Tracker) {
+	open := make(map[any]int, len(w.ids))
+	keep := func(c any) {
 		if id := w.ids[c]; id > 0 {
 			open[c] = id
 		}
+	}
+	for c := range t.Conversations.All() {
+		keep(c)
+	}
+	for c := range t.Streams.All() {
+		keep(c)
 	}
 	w.ids = open
 }

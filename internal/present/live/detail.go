@@ -21,6 +21,11 @@ type Detail struct {
 	Remarks      map[int][]analysis.Remark // by those packets
 	Analysis     string                    // what is known so far, as analyze tells it
 	Connections  []*connect.Connection     // between the two queue pairs
+
+	// Stream says that it is an iWARP connection, of which there are Analysis and
+	// Lines alone.
+	Stream bool
+	Lines  []string // its last packets, each as decode prints it
 }
 
 // part is one of the pages of a detail.
@@ -69,6 +74,8 @@ func (d *detailView) view(width, height int) []string {
 	switch {
 	case d.data == nil:
 		lines = append(lines, "", "  this conversation has ended")
+	case d.data.Stream:
+		lines = append(lines, d.stream(width, rest)...)
 	case d.part == partPackets:
 		lines = append(lines, d.packets(width, rest)...)
 	case d.part == partAnalysis:
@@ -114,9 +121,7 @@ func (d *detailView) overview(width, height int) (lines []string) {
 	lines = append(lines, d.counts()...)
 	lines = append(lines, d.speed())
 	tall := max(2, (height-len(lines))/4)
-	r := d.kept.Rates
-	lines = append(lines, d.rule(fmt.Sprintf("%sbit/s at most, in the last %d intervals", Scaled(highest(r)), len(r)), "", width))
-	lines = append(lines, d.paint(graph(stretch(r, width), width, min(tall, 6)))...)
+	lines = append(lines, d.graph(width, tall)...)
 	lines = append(lines, d.rule("PSNs of its requests", d.colours.legend(), width))
 	from := &d.data.Conversation.Ends[d.key.end]
 	lines = append(lines, strip(d.data.Packets, from, width, min(tall+1, 12), d.colours)...)
@@ -128,6 +133,13 @@ func (d *detailView) overview(width, height int) (lines []string) {
 		lines = append(lines, rungs[max(0, len(rungs)-rest):]...)
 	}
 	return lines
+}
+
+// graph draws the throughput of the last intervals.
+func (d *detailView) graph(width, tall int) []string {
+	r := d.kept.Rates
+	lines := []string{d.rule(fmt.Sprintf("%sbit/s at most, in the last %d intervals", Scaled(highest(r)), len(r)), "", width)}
+	return append(lines, d.paint(graph(stretch(r, width), width, min(tall, 6)))...)
 }
 
 // rule is a line that begins a part.
@@ -205,10 +217,12 @@ func (d *detailView) speed() string {
 	return text
 }
 
+const noPackets = "none are remembered yet"
+
 // ladder draws the last packets, and what was found in them.
 func (d *detailView) ladder(width int, packets []conversation.Packet) []string {
 	if len(packets) == 0 {
-		return []string{d.colours.faint.Render("none are remembered yet")}
+		return []string{d.colours.faint.Render(noPackets)}
 	}
 	b := &strings.Builder{}
 	l := &analysis.Ladder{Style: d.colours.ladder, Lines: true, Conversation: d.data.Conversation, Remarks: d.data.Remarks, Width: width}

@@ -27,7 +27,7 @@ var helpText = []string{
 	"Anywhere",
 	" p Space                 pause the display; packets are followed on",
 	" /                       follow only packets that match a filter, in tshark's syntax",
-	" w                       write the packets of the last while to a file",
+	" w                       write the packets of the last while to a file, those that match the filter",
 	" Ctrl-L Ctrl-Z           draw anew; suspend",
 	" q Ctrl-C                end",
 	"",

@@ -33,7 +33,11 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	case "/":
 		m.prompt = newPrompt("filter:", m.filter, m.setFilter)
 	case "w":
-		m.prompt = newPrompt("write to:", m.fileName(), m.write)
+		question := "write to:"
+		if m.filter != "" {
+			question = "write what matches to:"
+		}
+		m.prompt = newPrompt(question, m.fileName(), m.write)
 	default:
 		m.pageKey(k.String())
 	}

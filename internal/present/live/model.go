@@ -242,6 +242,9 @@ func (m *Model) title() []string {
 	if m.shown != nil && m.shown.Dropped() > 0 {
 		head += "  " + m.colours.grades[analysis.Error].Render(fmt.Sprintf("dropped %d", m.shown.Dropped()))
 	}
+	if m.shown != nil && m.shown.Lost() > 0 {
+		head += "  " + m.colours.grades[analysis.Error].Render(fmt.Sprintf("interface dropped %d", m.shown.Lost()))
+	}
 	if m.paused {
 		head += "  " + m.colours.grades[analysis.Warning].Render("PAUSED")
 	}
@@ -263,9 +266,6 @@ func (m *Model) totals() string {
 	}
 	text, _, _ := strings.Cut(string(m.shown.Append(nil))[len("15:04:05"):], "  dropped") // the title has that
 	text = strings.TrimSpace(text)
-	if n := m.shown.Evicted; n > 0 {
-		text += fmt.Sprintf("  evicted %d", n)
-	}
 	room := min(m.width-len(text)-2, len(m.rates), maxSpark)
 	if room < leastSpark {
 		return text

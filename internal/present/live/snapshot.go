@@ -21,7 +21,7 @@ type Snapshot struct {
 	Findings   []Finding    // of the interval, the oldest first
 	Unlisted   int          // findings of which there were too many to list
 	Interfaces []Interface
-	Evicted    int // conversations that were given up because too many were open
+	Evicted    int // conversations and iWARP connections that were given up because too many were open
 }
 
 // Row is what one end of a conversation sends.
@@ -54,8 +54,9 @@ type Finding struct {
 // Interface is where packets come from.
 type Interface struct {
 	Name     string
-	Received uint64
-	Dropped  uint64
+	Received uint64   // frames that passed the filter
+	Dropped  uint64   // by the kernel: its ring was full
+	Lost     uint64   // by the interface itself
 	Silence  []string // why nothing may be seen, when nothing was for a while
 }
 
@@ -63,6 +64,14 @@ type Interface struct {
 func (s *Snapshot) Dropped() (n uint64) {
 	for _, i := range s.Interfaces {
 		n += i.Dropped
+	}
+	return n
+}
+
+// Lost is how many frames the interfaces lost themselves.
+func (s *Snapshot) Lost() (n uint64) {
+	for _, i := range s.Interfaces {
+		n += i.Lost
 	}
 	return n
 }
@@ -105,7 +114,9 @@ func (s *Snapshot) Append(dst []byte) []byte {
 		{"CNP", s.New.CNPs},
 		{"CE", s.New.CE},
 		{"bad ICRC", s.New.BadICRC},
+		{"evicted in all", s.Evicted},
 		{"dropped in all", int(s.Dropped())},
+		{"dropped by interface in all", int(s.Lost())},
 	} {
 		if c.n > 0 {
 			dst = fmt.Appendf(dst, "  %s %d", c.name, c.n)
@@ -191,6 +202,7 @@ type jsonInterface struct {
 	Name     string `json:"name"`
 	Received uint64 `json:"received"`
 	Dropped  uint64 `json:"dropped"`
+	Lost     uint64 `json:"interface_dropped"`
 }
 
 // AppendJSON adds the interval as one JSON object on a line.
@@ -209,7 +221,7 @@ func (s *Snapshot) AppendJSON(dst []byte) ([]byte, error) {
 		out.Findings = append(out.Findings, jsonFinding{f.Time, f.Packet, f.Code, f.Where, f.Text})
 	}
 	for _, i := range s.Interfaces {
-		out.Interfaces = append(out.Interfaces, jsonInterface{i.Name, i.Received, i.Dropped})
+		out.Interfaces = append(out.Interfaces, jsonInterface{i.Name, i.Received, i.Dropped, i.Lost})
 	}
 	line, err := json.Marshal(&out)
 	return append(append(dst, line...), '\n'), err

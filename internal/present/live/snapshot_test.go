@@ -17,13 +17,14 @@ func sample() *Snapshot {
 		},
 		New:        rates.Counts{Packets: 3000, Messages: 50, Again: 12, RNRs: 1},
 		Findings:   []Finding{{Time: time.Date(2026, 11, 30, 10, 20, 29, 0, time.UTC), Packet: 812, Code: "RNR-NAK", Where: "a to b", Text: "RNR-NAK: not ready"}},
-		Interfaces: []Interface{{Name: "eth0", Received: 100, Dropped: 2}, {Name: "eth1", Dropped: 1}},
+		Evicted:    5,
+		Interfaces: []Interface{{Name: "eth0", Received: 100, Dropped: 2, Lost: 4}, {Name: "eth1", Dropped: 1}},
 	}
 }
 
 func TestAnIntervalIsALine(t *testing.T) {
 	s := sample()
-	const want = "10:20:30  2 streams  12.3 Gbit/s  1.50 kpkt/s  25 msg/s  p99 23.5 us  again 12  RNR 1  dropped in all 3\n"
+	const want = "10:20:30  2 streams  12.3 Gbit/s  1.50 kpkt/s  25 msg/s  p99 23.5 us  again 12  RNR 1  evicted in all 5  dropped in all 3  dropped by interface in all 4\n"
 	if got := string(s.Append(nil)); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -39,7 +40,7 @@ func TestAnIntervalIsAJSONObject(t *testing.T) {
 	if err != nil || json.Unmarshal(line, &got) != nil || line[len(line)-1] != '\n' {
 		t.Fatalf("%v: %s", err, line)
 	}
-	if got.Version != 1 || len(got.Streams) != 2 || got.Streams[0].P99 != 23456 || got.New.Again != 12 || got.Findings[0].Code != "RNR-NAK" || got.Interfaces[0].Dropped != 2 {
+	if got.Version != 1 || len(got.Streams) != 2 || got.Streams[0].P99 != 23456 || got.New.Again != 12 || got.Findings[0].Code != "RNR-NAK" || got.Interfaces[0].Dropped != 2 || got.Interfaces[0].Lost != 4 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -15,7 +15,11 @@ import (
 	"github.com/rocecap/rocecap/internal/present/analysis"
 	"github.com/rocecap/rocecap/internal/present/metrics"
 	"github.com/rocecap/rocecap/internal/testneed"
+	"github.com/rocecap/rocecap/internal/track/connect"
 	"github.com/rocecap/rocecap/internal/track/conversation"
+	"github.com/rocecap/rocecap/internal/track/iwarp"
+	"github.com/rocecap/rocecap/internal/track/latency"
+	"github.com/rocecap/rocecap/internal/track/rdmap"
 	"github.com/rocecap/rocecap/internal/wire"
 )
 
@@ -26,7 +30,7 @@ func scrape(s metrics.Sample) (status int, text string) {
 }
 
 func TestMetricsTellWhatWasCounted(t *testing.T) {
-	s := metrics.Sample{Open: 3, Evicted: 2, Interfaces: []metrics.Interface{{Name: "eth0", Received: 100, Dropped: 7}}}
+	s := metrics.Sample{Open: 3, Evicted: 2, Interfaces: []metrics.Interface{{Name: "eth0", Received: 100, Dropped: 7, Lost: 13}}}
 	s.Totals.Services[wire.RC].Conversations, s.Totals.Services[wire.RC].Packets, s.Totals.Services[wire.RC].Bytes = 4, 1000, 64000
 	s.Totals.Events[conversation.RetransmitTimeout] = 5
 	s.Totals.Events[conversation.NakAccess] = 6
@@ -36,6 +40,12 @@ func TestMetricsTellWhatWasCounted(t *testing.T) {
 	write.Messages, write.Bytes = 2, 2048
 	write.Latency.Add(150 * time.Microsecond)
 	write.Latency.Add(15 * time.Millisecond)
+	s.Streams = rdmap.Totals{Connections: 5, Terminates: 4, TCP: rdmap.TCP{Segments: 300, Frames: 30_000, ResentSegments: 21, ResentBytes: 2100}}
+	s.Streams.CRCs[iwarp.CRCBad] = 12
+	read := &s.Streams.Operations[rdmap.Read]
+	read.Messages, read.Bytes, read.Latency = 6, 6144, &latency.Histogram{}
+	read.Latency.Add(150 * time.Microsecond)
+	s.Findings = map[any]int{rdmap.Resent: 21}
 	status, text := scrape(s)
 	if status != 200 {
 		t.Fatalf("status %d: %s", status, text)
@@ -58,6 +68,19 @@ func TestMetricsTellWhatWasCounted(t *testing.T) {
 		`rocecap_message_latency_seconds_bucket{operation="WRITE",le="+Inf"} 2`,
 		`rocecap_message_latency_seconds_count{operation="WRITE"} 2`,
 		`rocecap_capture_dropped_total{interface="eth0"} 7`,
+		`rocecap_interface_dropped_total{interface="eth0"} 13`,
+		`rocecap_packets_total{service="iWARP"} 300`,
+		`rocecap_bytes_total{service="iWARP"} 30000`,
+		`rocecap_conversations_total{service="iWARP"} 5`,
+		`rocecap_iwarp_messages_total{operation="READ"} 6`,
+		`rocecap_iwarp_message_bytes_total{operation="READ"} 6144`,
+		`rocecap_iwarp_message_latency_seconds_bucket{operation="READ",le="0.0002"} 1`,
+		`rocecap_iwarp_message_latency_seconds_count{operation="WRITE"} 0`,
+		`rocecap_iwarp_resent_segments_total 21`,
+		`rocecap_iwarp_resent_bytes_total 2100`,
+		`rocecap_iwarp_fpdus_total{crc="bad"} 12`,
+		`rocecap_iwarp_terminates_total 4`,
+		`rocecap_findings_total{code="` + analysis.CodeOf(rdmap.Resent).Name + `"} 21`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("%s is not told", want)
@@ -79,18 +102,14 @@ func TestTheNumberOfSeriesIsBounded(t *testing.T) {
 	for i := range full.Totals.Events {
 		full.Totals.Events[i] = 1 << 20
 	}
+	full.Streams.Connections, full.Streams.Terminates = 1<<20, 1<<20
+	full.Findings = map[any]int{rdmap.Resent: 1 << 20, connect.Rejected: 1 << 20, "of no code": 1}
 	_, text := scrape(full)
-	if more := series(text) - series(empty); more != 3*7 {
-		t.Errorf("%d more series, want three for each of seven services", more)
+	if more := series(text) - series(empty); more != 3*8 {
+		t.Errorf("%d more series, want three for each of seven services and iWARP", more)
 	}
-	kinds := 0
-	for _, c := range analysis.Codes() {
-		if _, ok := c.Kind.(conversation.Kind); ok {
-			kinds++
-		}
-	}
-	if n := strings.Count(empty, "\nrocecap_findings_total{"); n != kinds {
-		t.Errorf("%d codes, want %d", n, kinds)
+	if n := strings.Count(empty, "\nrocecap_findings_total{"); n != len(analysis.Codes()) {
+		t.Errorf("%d codes, want %d", n, len(analysis.Codes()))
 	}
 }
 
