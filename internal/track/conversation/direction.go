@@ -193,7 +193,7 @@ func (d *Direction) request(p *Packet) {
 	d.stretch(p.PSN, true)
 	n, sized := p.span(d.mtu)
 	// What is beyond all that was sent last cannot have been sent before it.
-	late := d.reliable && d.idents.overtaken(p) && (p.PSN.Less(d.frontier) || !d.idents.new)
+	late := d.reliable && d.idents.overtaken(p) && (p.PSN.Less(d.frontier) || !d.idents.new) && !d.recycles(p)
 	if d.old.set && !late {
 		d.settle(p)
 	}

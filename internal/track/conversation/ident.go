@@ -1,6 +1,10 @@
 package conversation
 
-import "time"
+import (
+	"time"
+
+	"github.com/rocecap/rocecap/internal/wire"
+)
 
 // idents follow the identifications of the IPv4 headers of a requester. One that
 // gives each packet the next number shows by them what was sent in between, whatever
@@ -12,6 +16,10 @@ type idents struct {
 	time  int64 // when the last request came
 	new   bool  // it was beyond all others
 	steps int   // numbers that followed each other since the last jump
+
+	recycled bool     // what is sent again has the number of the first time
+	copies   int      // requests in a row that were seen before, with older numbers
+	behind   wire.PSN // the one that would follow them
 }
 
 // minSteps is how many numbers have to follow each other to be no chance.
@@ -26,6 +34,9 @@ const (
 )
 
 func (x *idents) note(p *Packet) {
+	if x.recycled {
+		return
+	}
 	x.time = p.Time
 	switch step := int16(p.IPID - x.last); {
 	case !x.set || step < -maxStep || step > maxStep:
@@ -46,6 +57,30 @@ const soonest = int64(50 * time.Millisecond)
 func (x *idents) overtaken(p *Packet) bool {
 	step := int16(p.IPID - x.last)
 	return x.set && x.steps >= minSteps && -maxStep <= step && step <= 0 && p.Time-x.time < soonest
+}
+
+// maxCopies is how many requests in a row come twice at most, in their order, because
+// they were late and had been sent again meanwhile.
+const maxCopies = 3
+
+// recycles reports whether a request with an older number shows that the requester
+// gives what it sends again the number of the first time, as one does that makes its
+// headers from the PSN: one after the other comes again. Its numbers tell nothing from
+// then on.
+func (d *Direction) recycles(p *Packet) bool {
+	x := &d.idents
+	if d.lacks(p.PSN) || !p.PSN.Less(d.frontier) {
+		return false
+	}
+	if p.PSN != x.behind {
+		x.copies = 0
+	}
+	x.copies++
+	x.behind = p.PSN.Add(1)
+	if x.copies > maxCopies {
+		*x = idents{recycled: true}
+	}
+	return x.recycled
 }
 
 // fresh reports whether a request was sent behind the last one.

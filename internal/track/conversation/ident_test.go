@@ -145,3 +145,32 @@ func TestRandomIdentificationsTellNothing(t *testing.T) {
 		x.note(&p)
 	}
 }
+
+// TestNumbersThatComeAgainWithTheirPSNsTellNothing has a requester whose
+// identifications are the low bits of its PSNs.
+func TestNumbersThatComeAgainWithTheirPSNsTellNothing(t *testing.T) {
+	s := newNumbered(t)
+	send := func(from, to wire.PSN) {
+		for psn := from; psn < to; psn++ {
+			s.number(psn, uint16(psn)+1)
+		}
+	}
+	for psn := range wire.PSN(6) {
+		send(psn, psn+1)
+		s.ack(psn)
+	}
+	send(6, 20)
+	s.nakFor(8)
+	send(8, 20) // until it is known the first three are taken for copies
+	s.nakFor(12)
+	send(12, 24)
+	s.nakFor(15)
+	send(15, 24)
+	s.ack(23)
+	s.track.Finish()
+	s.want(
+		NakSequence, Duplicate, Duplicate, Duplicate, RetransmitNak, LostBehind,
+		NakSequence, RetransmitNak, Unresolved, LostBehind, // the three were missing where they came again
+		NakSequence, RetransmitNak, LostBehind,
+	)
+}
