@@ -81,6 +81,7 @@ type jsonTerminate struct {
 type jsonTCP struct {
 	Segments    int   `json:"segments"`
 	Bytes       int64 `json:"bytes"`
+	Frames      int64 `json:"frame_bytes"`
 	Resent      int   `json:"segments_sent_again"`
 	ResentBytes int64 `json:"bytes_sent_again"`
 	Late        int   `json:"late_segments"`
@@ -111,7 +112,7 @@ func jsonStreamEndOf(e *rdmap.End) jsonStreamEnd {
 		CRCs: map[string]int{}, Markers: e.Markers, Missing: e.Missing, Unframed: e.Unframed, Opcodes: map[string]jsonOpcode{},
 		Operations: []jsonOperation{}, Unfinished: e.Unfinished, MostReads: e.MostReads, Memory: []jsonRegion{}, MoreMemory: e.MoreRegions,
 		TCP: jsonTCP{
-			e.TCP.Segments, e.TCP.Bytes, e.TCP.ResentSegments, e.TCP.ResentBytes, e.TCP.LateSegments, e.TCP.ZeroWindows, int64(e.TCP.Closed), e.TCP.FIN, e.TCP.RST,
+			e.TCP.Segments, e.TCP.Bytes, e.TCP.Frames, e.TCP.ResentSegments, e.TCP.ResentBytes, e.TCP.LateSegments, e.TCP.ZeroWindows, int64(e.TCP.Closed), e.TCP.FIN, e.TCP.RST,
 		},
 	}
 	for verdict, n := range e.CRCs {
