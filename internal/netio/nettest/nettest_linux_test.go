@@ -2,6 +2,7 @@ package nettest_test
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"runtime"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rocecap/rocecap/internal/netio/nettest"
+	"github.com/rocecap/rocecap/internal/testneed"
 )
 
 // experimental is an EtherType for local experiments (IEEE 802), 0x88b5, as a
@@ -22,7 +24,7 @@ func TestOneProcessorTakesInWhatAllSend(t *testing.T) {
 	left, right := nettest.Pair(t)
 	right.Do(t, func() {
 		if out, err := exec.Command("unshare", "--mount", "mount", "-t", "sysfs", "none", "/sys").CombinedOutput(); err != nil {
-			t.Skipf("SKIPPED: no sysfs may be mounted here: %v %s", err, out)
+			testneed.Missing(t, "sysfs", fmt.Sprintf("no sysfs may be mounted here: %v %s", err, out))
 		}
 	})
 	right.KeepOrder(t, nettest.RightInterface)

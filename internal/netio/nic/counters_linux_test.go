@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocecap/rocecap/internal/netio/nettest"
 	"github.com/rocecap/rocecap/internal/netio/nic"
+	"github.com/rocecap/rocecap/internal/testneed"
 )
 
 // tap makes an interface that receives what is written to a file.
@@ -16,7 +17,7 @@ func tap(t *testing.T, n *nettest.Namespace, name string) *os.File {
 	t.Helper()
 	const device = "/dev/net/tun"
 	if _, err := os.Stat(device); err != nil {
-		t.Skipf("not tested: %v", err)
+		testneed.Missing(t, "tun", "there are no TAP interfaces here: "+err.Error())
 	}
 	var file *os.File
 	n.Do(t, func() {
