@@ -2,15 +2,13 @@ package rocecap
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/netio/capfile/captest"
 	"github.com/rocecap/rocecap/internal/present/live"
 	"github.com/rocecap/rocecap/internal/testneed"
 )
@@ -26,7 +24,7 @@ func TestTheDetailOfAnIWARPConnectionListsItsPackets(t *testing.T) {
 	m := newMonitor()
 	m.backlog = &backlog{span: time.Hour, limit: 1 << 20}
 	v := &viewer{options: &liveOptions{}, monitor: m, watch: newWatch(m)}
-	records := allRecords(t, file)
+	records := captest.Records(t, file)
 	half := len(records) / 2
 	m.take(records[:half])
 	s := v.watch.look(m.now)
@@ -65,7 +63,7 @@ func wantLines(t *testing.T, d *live.Detail, want []string) {
 func TestAFindingOfAnIWARPConnectionHasTheNumberOfItsRow(t *testing.T) {
 	m := newMonitor()
 	w := newWatch(m)
-	m.take(allRecords(t, filepath.Join(testneed.Pcaps(t), "iw_read_bw.pcap")))
+	m.take(captest.Records(t, filepath.Join(testneed.Pcaps(t), "iw_read_bw.pcap")))
 	s := w.look(m.now)
 	if len(s.Findings) == 0 {
 		t.Fatal("nothing is found")
@@ -75,29 +73,5 @@ func TestAFindingOfAnIWARPConnectionHasTheNumberOfItsRow(t *testing.T) {
 		if at < 0 || f.Where != s.Rows[at].From+" to "+s.Rows[at].To {
 			t.Errorf("%+v is about none of %+v", f, s.Rows)
 		}
-	}
-}
-
-// allRecords reads a capture.
-func allRecords(t *testing.T, file string) (list []capfile.Record) {
-	t.Helper()
-	reader, err := capfile.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	for {
-		batch, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return list
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, rec := range batch.Records {
-			rec.Data = bytes.Clone(rec.Data)
-			list = append(list, rec)
-		}
-		batch.Release()
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rocecap/rocecap/internal/netio/capfile"
+	"github.com/rocecap/rocecap/internal/netio/capfile/captest"
 	"github.com/rocecap/rocecap/internal/present/filter"
 	"github.com/rocecap/rocecap/internal/present/live"
 	"github.com/rocecap/rocecap/internal/testneed"
@@ -264,24 +265,10 @@ func TestAFilterMayAskForWhatTheCaptureSaysOfAPacket(t *testing.T) {
 
 func frames(t *testing.T, file string) (list [][]byte) {
 	t.Helper()
-	reader, err := capfile.Open(file)
-	if err != nil {
-		t.Fatal(err)
+	for _, rec := range captest.Records(t, file) {
+		list = append(list, rec.Data)
 	}
-	defer reader.Close()
-	for {
-		batch, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return list
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range batch.Records {
-			list = append(list, bytes.Clone(batch.Records[i].Data))
-		}
-		batch.Release()
-	}
+	return list
 }
 
 // TestLiveIsLookedAtWhileItRuns has the screen's questions asked while packets

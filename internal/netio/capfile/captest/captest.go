@@ -1,7 +1,8 @@
-// Package captest shows tests every record of every capture at hand.
+// Package captest shows tests the records of captures.
 package captest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"path/filepath"
@@ -20,6 +21,17 @@ func Each(t testing.TB, do func(file string, number int, rec *capfile.Record)) {
 			each(t, path, do)
 		}
 	}
+}
+
+// Records returns every record of a capture.
+func Records(t testing.TB, path string) (list []capfile.Record) {
+	t.Helper()
+	each(t, path, func(_ string, _ int, rec *capfile.Record) {
+		own := *rec
+		own.Data = bytes.Clone(rec.Data)
+		list = append(list, own)
+	})
+	return list
 }
 
 func each(t testing.TB, path string, do func(file string, number int, rec *capfile.Record)) {
